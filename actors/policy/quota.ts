@@ -1,5 +1,6 @@
-/** How much a tenant may have, by its tier. */
-import { type Identity, systemTenant, type Tier } from "../identity/identity.ts";
+/** How much a tenant may have, by its tier and by what an administrator set for it. */
+import type { Tier } from "../identity/identity.ts";
+import { standingOf } from "../identity/standing.ts";
 import { tenantKind } from "../identity/tenant.ts";
 
 const maxAgents: Readonly<Record<Tier, number>> = { free: 5, pro: 50, business: 200, enterprise: 500 };
@@ -29,33 +30,29 @@ export function quotasOf(
   };
 }
 
+/** What quotas, rates and permissions go by: the tenant's standing, whoever calls. */
+export interface TenantTerms {
+  readonly tier: Tier | "system";
+  readonly quotas: TenantQuotas;
+}
+
+/** Of a tenant that has no record yet: as its kind has it. */
+export function usualTerms(slug: string): TenantTerms {
+  const facts = { admin: null, subscription: null, claimed: null, team: null, owner: null };
+  const { tier } = standingOf({ ...facts, kind: tenantKind(slug) });
+  return { tier, quotas: quotasOf(tier, { maxConcurrentExecutions: null, maxAgents: null, maxStorageGb: null }) };
+}
+
 export interface Quota {
   /** Null: any number. */
   readonly limit: number | null;
   readonly tier: Tier | "system";
 }
 
+const bounded = (limit: number, { tier }: TenantTerms): Quota => ({ limit: limit < 0 ? null : limit, tier });
+
 /** How many agents the tenant may have deployed at once. */
-export function agentQuota(identity: Identity, tenant: string): Quota {
-  if (tenant === systemTenant) return { limit: null, tier: "system" };
-  const tier = tierOf(identity, tenant);
-  return { limit: maxAgents[tier], tier };
-}
+export const agentQuota = (terms: TenantTerms): Quota => bounded(terms.quotas.maxAgents, terms);
 
-/**
- * How many executions the tenant may have pending or running at once, children included.
- * @param starter null when no person starts it
- */
-export function executionQuota(starter: Standing | null, tenant: string): Quota {
-  if (tenant === systemTenant) return { limit: null, tier: "system" };
-  const tier = tierOf(starter, tenant);
-  return { limit: maxExecutions[tier], tier };
-}
-
-export type Standing = Pick<Identity, "kind" | "tier">;
-
-/** Subscriptions and administrators have no say yet: the caller's own claim, else what the kind of tenant implies. */
-export function tierOf(caller: Standing | null, tenant: string): Tier {
-  if (caller?.kind === "consumer") return caller.tier ?? "free";
-  return tenantKind(tenant) === "enterprise" ? "enterprise" : "free";
-}
+/** How many executions the tenant may have pending or running at once, children included. */
+export const executionQuota = (terms: TenantTerms): Quota => bounded(terms.quotas.maxConcurrentExecutions, terms);

@@ -15,19 +15,17 @@ interface SecurityContext {
   readonly capabilities: readonly string[];
   readonly deny: readonly string[];
   /** Whether a caller may ask for it; null: no person asks. */
-  readonly usableBy: (caller: Caller | null) => boolean;
+  readonly usableBy: (caller: Caller | null, tier: Tier | "system") => boolean;
 }
 
-type Caller = Pick<Identity, "kind" | "role" | "tier">;
+type Caller = Pick<Identity, "kind" | "role">;
 
 const consumer = (tier: Tier): SecurityContext => ({
   capabilities: ["web.*", "svc.*"],
   deny: ["svc.system.*", "svc.edge.*"],
-  usableBy: (caller) => {
-    // Members of an organisation stand as its enterprise tier does.
-    const own =
-      caller?.kind === "tenant_user" ? "enterprise" : caller?.kind === "consumer" ? (caller.tier ?? "free") : null;
-    return own !== null && tiers.indexOf(own) >= tiers.indexOf(tier);
+  usableBy: (caller, own) => {
+    if (caller?.kind !== "tenant_user" && caller?.kind !== "consumer") return false;
+    return own === "system" || tiers.indexOf(own) >= tiers.indexOf(tier);
   },
 });
 
@@ -63,9 +61,12 @@ const contexts: ReadonlyMap<string, SecurityContext> = new Map<string, SecurityC
 
 export const isSecurityContext = (name: string): boolean => contexts.has(name);
 
-/** Whether the caller may name this context in a manifest or at a start; false for unknown ones. */
-export function mayUseContext(name: string, caller: Caller | null): boolean {
-  return contexts.get(name)?.usableBy(caller) ?? false;
+/**
+ * Whether the caller may name this context in a manifest or at a start; false for unknown ones.
+ * @param tier of the tenant
+ */
+export function mayUseContext(name: string, caller: Caller | null, tier: Tier | "system"): boolean {
+  return contexts.get(name)?.usableBy(caller, tier) ?? false;
 }
 
 /** Whether the context lets the tool be called at all; false for unknown contexts. */

@@ -1,6 +1,6 @@
 /** How much may be kept in volumes (docs/reference/volumes.md). */
-import { systemTenant, type Tier } from "../identity/identity.ts";
-import { type Standing, tierOf } from "./quota.ts";
+import type { Tier } from "../identity/identity.ts";
+import type { TenantTerms } from "./quota.ts";
 
 const MiB = 2 ** 20;
 const GiB = 2 ** 30;
@@ -18,20 +18,17 @@ export interface StorageQuota {
   readonly tenantBytes: number;
 }
 
-const byTier: Readonly<Record<Tier, Omit<StorageQuota, "tier">>> = {
-  free: { volumes: 2, userBytes: 500 * MiB, fileBytes: 50 * MiB, tenantBytes: GiB },
-  pro: { volumes: 10, userBytes: 10 * GiB, fileBytes: 500 * MiB, tenantBytes: 25 * GiB },
-  business: { volumes: 50, userBytes: 100 * GiB, fileBytes: 2 * GiB, tenantBytes: 50 * GiB },
-  enterprise: { volumes: unlimited, userBytes: unlimited, fileBytes: unlimited, tenantBytes: 100 * GiB },
+/** Of one user; the tenant's own bound is among its quotas. */
+const byTier: Readonly<Record<Tier | "system", Omit<StorageQuota, "tier" | "tenantBytes">>> = {
+  free: { volumes: 2, userBytes: 500 * MiB, fileBytes: 50 * MiB },
+  pro: { volumes: 10, userBytes: 10 * GiB, fileBytes: 500 * MiB },
+  business: { volumes: 50, userBytes: 100 * GiB, fileBytes: 2 * GiB },
+  enterprise: { volumes: unlimited, userBytes: unlimited, fileBytes: unlimited },
+  system: { volumes: unlimited, userBytes: unlimited, fileBytes: unlimited },
 };
 
-/** @param caller null when no person acts: the kind of tenant decides */
-export function storageQuota(caller: Standing | null, tenant: string): StorageQuota {
-  if (tenant === systemTenant) {
-    return { tier: "system", volumes: unlimited, userBytes: unlimited, fileBytes: unlimited, tenantBytes: unlimited };
-  }
-  const tier = tierOf(caller, tenant);
-  return { tier, ...byTier[tier] };
+export function storageQuota({ tier, quotas: { maxStorageGb } }: TenantTerms): StorageQuota {
+  return { tier, ...byTier[tier], tenantBytes: maxStorageGb < 0 ? unlimited : Math.min(maxStorageGb * GiB, unlimited) };
 }
 
 /** The largest size limit a user may give a volume, and what `chat-attachments` has. */

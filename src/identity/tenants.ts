@@ -4,7 +4,7 @@ import type { Tier } from "../../actors/identity/identity.ts";
 import { type Standing, standingOf, type TierFacts } from "../../actors/identity/standing.ts";
 import { type TenantKind, type TenantStatus, tenantKind } from "../../actors/identity/tenant.ts";
 import { Problem } from "../../actors/kernel/problem.ts";
-import { quotasOf, type TenantQuotas } from "../../actors/policy/quota.ts";
+import { quotasOf, type TenantQuotas, type TenantTerms, usualTerms } from "../../actors/policy/quota.ts";
 import type { Sql, Transaction } from "../store/postgres/pool.ts";
 import type { Notices } from "../store/redis/notices.ts";
 
@@ -25,6 +25,8 @@ export interface Tenant {
 export interface Tenants {
   /** A tenant as it was at most 3 s ago, and after a notice of its change as it is; null when it does not exist. */
   find(slug: string): Promise<Tenant | null>;
+  /** What its quotas and rates go by, as `find`; of one that does not exist what its kind implies. */
+  terms(slug: string): Promise<TenantTerms>;
   /** The state alone. */
   status(slug: string): Promise<TenantStatus | null>;
   /**
@@ -81,6 +83,11 @@ export function createTenants(
 
   const status = async (slug: string): Promise<TenantStatus | null> => (await find(slug))?.status ?? null;
 
+  async function terms(slug: string): Promise<TenantTerms> {
+    const tenant = await find(slug);
+    return tenant === null ? usualTerms(slug) : { tier: tenant.standing.tier, quotas: tenant.quotas };
+  }
+
   function changed(slug: string): void {
     forget(slug);
     notices?.tell("tenant", slug);
@@ -108,7 +115,7 @@ export function createTenants(
     else forget(slug);
   }
 
-  return { find, status, ensure, claimTier, changed };
+  return { find, terms, status, ensure, claimTier, changed };
 }
 
 /** Columns of a tenant that its tier follows from. */

@@ -47,7 +47,7 @@ function checkSecurityContext({ request, facts }: Settled): Problem | null {
   if (!isSecurityContext(name)) {
     return invalidAt("unknown_security_context", "security_context", `there is no security context ${name}`);
   }
-  if (!isContextChosenByCaller || mayUseContext(name, request.starter)) return null;
+  if (!isContextChosenByCaller || mayUseContext(name, request.starter, facts.terms.tier)) return null;
   return new Problem("security_context_forbidden", `The caller may not use the security context ${name}`);
 }
 
@@ -166,9 +166,9 @@ function checkDepth({ start }: Settled): Problem | null {
   return new Problem("depth_exceeded", `Executions nest at most ${maxDepth} deep below their root`);
 }
 
-function checkVolumes({ request, facts, start }: Settled): Problem | null {
+function checkVolumes({ facts, start }: Settled): Problem | null {
   if (start.volumes.kind !== "own") return null;
-  const { tenantBytes } = storageQuota(request.starter, request.tenant);
+  const { tenantBytes } = storageQuota(facts.terms);
   const issues = volumeIssues(start.volumes.declared, facts.sources, tenantBytes);
   return issues.length === 0 ? null : invalid("invalid_volume", "The agent's volumes cannot be used", issues);
 }

@@ -2,6 +2,7 @@
 import type { VolumeSpec } from "../../agent/manifest/spec.ts";
 import type { Json } from "../../kernel/json.ts";
 import type { Issue, Problem } from "../../kernel/problem.ts";
+import type { TenantTerms } from "../../policy/quota.ts";
 import type { SourceVolume } from "./mounts.ts";
 import type { Attachment, Header, MountPlan, Plan } from "./plan.ts";
 import type { SettledAgent, StartOffer } from "./settle.ts";
@@ -9,6 +10,8 @@ import type { SettledAgent, StartOffer } from "./settle.ts";
 /** Everything a start is decided by besides the request; gathered before, and on the settled agent. */
 export interface StartFacts {
   readonly executionId: string;
+  /** Of the tenant, as it stands. */
+  readonly terms: TenantTerms;
   readonly agent: SettledAgent;
   readonly offer: StartOffer;
   readonly bounds: Header["bounds"];

@@ -1,7 +1,6 @@
 /** How much may be used in which time: the tiers' defaults and the windows (docs/reference/identity.md). Pure. */
-import { type Identity, systemTenant, type Tier } from "../../identity/identity.ts";
+import type { Identity, Tier } from "../../identity/identity.ts";
 import { tenantKind } from "../../identity/tenant.ts";
-import { tierOf } from "../quota.ts";
 
 export const resources = ["agent_execution", "workflow_execution", "llm_call", "llm_token"] as const;
 export type RateResource = (typeof resources)[number];
@@ -43,7 +42,7 @@ const defaults: Readonly<Record<Tier, Readonly<Record<RateResource, Row>>>> = {
 };
 
 /** Who uses: a person is held to limits of his own beside the tenant's; a caller without a person to the tenant's alone. */
-export type RateUser = Pick<Identity, "kind" | "tier" | "userId">;
+export type RateUser = Pick<Identity, "kind" | "userId">;
 
 export type RateScope = "user" | "tenant" | "source";
 
@@ -70,19 +69,21 @@ export interface RateRule {
 /**
  * Every bucket that a use counts in. For each of them the most particular override holds, else the tier; the tenant's
  * own scope knows no overrides of persons, except where the tenant is one person's.
+ * @param tier of the tenant
  */
 export function rulesOf(
   tenant: string,
+  tier: Tier | "system",
   user: RateUser | null,
   resource: RateResource,
   overrides: readonly RateOverride[],
 ): RateRule[] {
-  const tier = tenant === systemTenant ? "enterprise" : tierOf(user, tenant);
+  const usual = defaults[tier === "system" ? "enterprise" : tier][resource];
   const counted = user === null || user.kind === "service_account" ? null : user;
   const rules = (scope: RateScope, person: string | null): RateRule[] =>
     buckets.map((bucket, index) => {
       const found = overrideFor(tenant, person, resource, bucket, overrides);
-      const limit = found?.limit ?? (defaults[tier][resource][index] as number);
+      const limit = found?.limit ?? (usual[index] as number);
       return { scope, bucket, limit, capacity: bucket === "per_minute" ? (found?.burst ?? limit) : limit };
     });
   if (counted === null) return rules("tenant", null);

@@ -1,7 +1,6 @@
 /** Agents: manifests, versions, status; what may be started and what not. */
 
 import type { NodeOffer } from "../../../actors/agent/manifest/spec.ts";
-import { agentQuota } from "../../../actors/policy/quota.ts";
 import { builtinTools } from "../../../actors/tool/catalog.ts";
 import { anyText, integer, text } from "../../config/setting.ts";
 import { audit } from "../audit/feature.ts";
@@ -58,7 +57,7 @@ export const agents = defineFeature({
     const agents = createAgents({
       sql,
       offer,
-      quota: agentQuota,
+      terms: node.tenants.terms,
       async countExecutions(tenant, agentIds) {
         const counts = await Promise.all(uses.map((use) => use.count(tenant, agentIds)));
         return new Map(counts.flatMap((each) => [...each]));

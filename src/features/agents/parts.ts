@@ -1,9 +1,9 @@
 /** What the parts of this folder share. */
 import type { NodeOffer } from "../../../actors/agent/manifest/spec.ts";
-import { type Identity, isGlobalPublisher } from "../../../actors/identity/identity.ts";
+import { isGlobalPublisher } from "../../../actors/identity/identity.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
-import type { Quota } from "../../../actors/policy/quota.ts";
+import type { TenantTerms } from "../../../actors/policy/quota.ts";
 import type { Sql, Transaction } from "../../store/postgres/pool.ts";
 import { type Audit, type AuditedCall, auditedBy } from "../audit/port.ts";
 import type { AgentEvents } from "./events.ts";
@@ -23,8 +23,8 @@ export interface AgentChange {
 export interface AgentsOptions {
   readonly sql: Sql;
   readonly offer: NodeOffer;
-  /** How many agents the tenant may have; the caller's claims may have a say. */
-  readonly quota: (identity: Identity, tenant: string) => Quota;
+  /** What the tenant may have, as it stands now. */
+  readonly terms: (tenant: string) => Promise<TenantTerms>;
   /** Executions the tenant ran of each agent; agents without any may be left out. */
   readonly countExecutions: (tenant: string, agentIds: readonly string[]) => Promise<ReadonlyMap<string, number>>;
   /** Cancels every execution of the agent that has not ended. Repeatable. */

@@ -8,6 +8,7 @@ import { systemTenant } from "../../../actors/identity/identity.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import type { JudgeReference, Warning } from "../../../actors/manifest/findings.ts";
+import { agentQuota } from "../../../actors/policy/quota.ts";
 import { mayUseContext } from "../../../actors/policy/security-context.ts";
 import type { Transaction } from "../../store/postgres/pool.ts";
 import { inRounds, type StoredVersion, storeVersion } from "./deploy.ts";
@@ -141,13 +142,13 @@ export function publishing(parts: AgentParts) {
       source: ManifestSource,
       { force, scope, dry_run }: DeployOptions,
     ): Promise<Deployed | DryRun> {
-      const { identity } = caller;
       const manifest = await readManifest(caller, source);
       const isGlobal = scope === "global";
       const tenant = isGlobal ? systemTenant : caller.tenant;
       const judged = await judge(caller, tenant, manifest.document, manifest.yaml);
       if (isGlobal && !mayPublish(caller)) throw globalForbidden();
-      checkContext(caller, judged.spec);
+      const terms = await parts.terms(tenant);
+      await checkContext(parts, caller, judged.spec);
       const version = newVersion(caller, judged);
       const stored = await storeVersion(sql, {
         tenant,
@@ -158,7 +159,7 @@ export function publishing(parts: AgentParts) {
         mayPublish: mayPublish(caller),
         force,
         dryRun: dry_run,
-        quota: parts.quota(identity, tenant),
+        quota: agentQuota(terms),
         events: parts.events,
         record: (tx, { agent_id, scope, action, revision }) => {
           const { name, version } = judged.spec.metadata;
@@ -190,7 +191,7 @@ export function publishing(parts: AgentParts) {
         keepName(patch, row.name);
         const next = await patchedManifest(caller, row, patch, sent.yaml);
         checkMayChange(caller, row);
-        if (next !== null) checkContext(caller, next.spec);
+        if (next !== null) await checkContext(parts, caller, next.spec);
         const done = await sql.begin((tx) => change(tx, caller, row, next, patch, dryRun));
         return done === null ? null : { outcome: done, judged: next, before: row };
       });
@@ -218,8 +219,12 @@ export function publishing(parts: AgentParts) {
 }
 
 /** @throws Problem 403 `security_context_forbidden` */
-function checkContext({ identity }: Caller, { security_context: name }: AgentSpec): void {
-  if (name === null || mayUseContext(name, identity)) return;
+async function checkContext(
+  { terms }: Pick<AgentParts, "terms">,
+  { identity, tenant }: Caller,
+  { security_context: name }: AgentSpec,
+): Promise<void> {
+  if (name === null || mayUseContext(name, identity, (await terms(tenant)).tier)) return;
   throw new Problem("security_context_forbidden", `The caller may not use the security context ${name}`);
 }
 

@@ -21,7 +21,7 @@ export const audit = defineFeature({
       default: 400,
     }),
   },
-  open({ settings, sql, now, newId, info, warn }) {
+  open({ settings, sql, tenants, now, newId, info, warn }) {
     const audit = createAudit({ now, newId });
     const refusals = createRefusals({ sql, now, report: warn });
     const others: EraseOlder[] = [];
@@ -34,7 +34,7 @@ export const audit = defineFeature({
       facts: [auditFacts({ newId })],
       requestAudit: { ...createCrossings({ sql, audit, now, newId }), ...refusals },
       queues: [{ name: "refusals", depth: refusals.waiting }],
-      routes: auditRoutes({ sql, audit, now }),
+      routes: auditRoutes({ sql, audit, terms: tenants.terms, now }),
       jobs: [refusals.start],
       sweeps: [
         () => startAuditRetention({ sql, retentionDays: settings.auditRetentionDays, now, report: info, others }),

@@ -1,9 +1,8 @@
 /** The routes of the audit log: reading only. */
 
 import { Type } from "@sinclair/typebox";
-import { systemTenant } from "../../../actors/identity/identity.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
-import { tierOf } from "../../../actors/policy/quota.ts";
+import type { TenantTerms } from "../../../actors/policy/quota.ts";
 import { listSchema, pageOf } from "../../http/paging.ts";
 import { type Call, defineRoute, media, type Route } from "../../http/route.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
@@ -17,6 +16,8 @@ const responses = { 200: Type.Union([listSchema("items", AuditEntry), media(line
 export interface AuditRoutesOptions {
   readonly sql: Sql;
   readonly audit: Audit;
+  /** What a tenant has, as it stands now. */
+  readonly terms: (tenant: string) => Promise<Pick<TenantTerms, "tier">>;
   /** Unix milliseconds. */
   readonly now: () => number;
 }
@@ -61,11 +62,12 @@ export function auditRoutes(options: AuditRoutesOptions): readonly Route[] {
  * @throws Problem 403 `tier_not_permitted`
  */
 async function exported(
-  { sql, audit, now }: AuditRoutesOptions,
+  { sql, audit, terms, now }: AuditRoutesOptions,
   call: Call<unknown, AuditFilter>,
   tenant: string | null,
 ): Promise<Response> {
-  if (call.tenant !== systemTenant && tierOf(call.identity, call.tenant) !== "enterprise") {
+  const { tier } = await terms(call.tenant);
+  if (tier !== "system" && tier !== "enterprise") {
     throw new Problem("tier_not_permitted", "The plan does not include exports of the audit log");
   }
   const { limit: _, offset: __, cursor: ___, format: ____, ...filter } = call.query;

@@ -48,6 +48,9 @@ const keptMs = 24 * 3600 * 1000;
 const watchfulMs = 15_000;
 const watchfulEveryMs = 500;
 
+/** Instead of a limit: counted, never refused. */
+const unbounded = -1;
+
 type Reply = readonly [outcome: number, used: number, age: number];
 
 export function openConcurrency(options: ConcurrencyOptions): Concurrency {
@@ -56,10 +59,9 @@ export function openConcurrency(options: ConcurrencyOptions): Concurrency {
   const { compareEveryMs = 20_000 } = options;
   let watchfulUntil = 0;
 
-  async function reserve(tenant: string, executionId: string, limit: number, exempt: boolean): Promise<Reply> {
+  async function reserve(tenant: string, executionId: string, limit: number): Promise<Reply> {
     const key = keyOf(options.prefix, tenant);
-    const ask = () =>
-      replyInTime(redis.eval(reserveScript, 1, key, executionId, exempt ? -1 : limit) as Promise<Reply>, unavailable);
+    const ask = () => replyInTime(redis.eval(reserveScript, 1, key, executionId, limit) as Promise<Reply>, unavailable);
     let reply = await ask();
     if (reply[0] === 1) {
       const isDue = reply[2] > (performance.now() < watchfulUntil ? watchfulEveryMs : compareEveryMs);
@@ -73,8 +75,9 @@ export function openConcurrency(options: ConcurrencyOptions): Concurrency {
 
   return {
     async reserve(tenant, executionId, { limit, tier }, exempt) {
-      if (limit === null) return;
-      const [outcome, used] = await reserve(tenant, executionId, limit, exempt);
+      // The platform's own tenant is never bounded; others may be bounded later, and what they have under way counts then.
+      if (limit === null && tier === "system") return;
+      const [outcome, used] = await reserve(tenant, executionId, exempt || limit === null ? unbounded : limit);
       if (outcome === 1) return;
       // Lost again at once: Redis is being emptied or is failing over.
       if (outcome === -1) throw unavailable();

@@ -1,7 +1,6 @@
 /** Executions: agents at work, from a start to its output. */
 
 import { execution } from "../../../actors/execution/execution.ts";
-import { executionQuota } from "../../../actors/policy/quota.ts";
 import { createInlineSandbox } from "../../adapters/sandbox/port.ts";
 import { integer } from "../../config/setting.ts";
 import { roomOf } from "../../lib/files/disk-room.ts";
@@ -104,7 +103,7 @@ export const executions = defineFeature({
       volumes,
       concurrency,
       hasRoom,
-      quota: executionQuota,
+      terms: node.tenants.terms,
       runtime,
       records,
       plans,

@@ -15,12 +15,12 @@ import type { StartFacts, StartPlan } from "../../../actors/execution/start/fact
 import { recordedVolumes } from "../../../actors/execution/start/mounts.ts";
 import type { Header, MountPlan, Plan } from "../../../actors/execution/start/plan.ts";
 import { planStart } from "../../../actors/execution/start/plan-start.ts";
-import type { Starter, StartRequest } from "../../../actors/execution/start/request.ts";
+import type { StartRequest } from "../../../actors/execution/start/request.ts";
 import { type ExecutionState, isOver } from "../../../actors/execution/state.ts";
 import { notOneOf } from "../../../actors/kernel/nearest.ts";
 import { invalidField, Problem } from "../../../actors/kernel/problem.ts";
 import { iso, readTime } from "../../../actors/kernel/time.ts";
-import type { Quota } from "../../../actors/policy/quota.ts";
+import { executionQuota } from "../../../actors/policy/quota.ts";
 import { type List, listOf, type Page, readLabels } from "../../http/paging.ts";
 import { type Address, MailboxFull, MessageRejected, type Runtime } from "../../runtime/port.ts";
 import type { Agents } from "../agents/port.ts";
@@ -45,8 +45,6 @@ export interface ExecutionsOptions extends StartFactsOptions {
   readonly concurrency: Pick<Concurrency, "reserve" | "release">;
   /** Whether this node's disk can take what another execution needs. */
   readonly hasRoom: () => boolean;
-  /** How many executions the tenant may have under way; the starter's claims may have a say. */
-  readonly quota: (starter: Starter | null, tenant: string) => Quota;
 }
 
 /** An execution that is known to exist in the caller's tenant. */
@@ -138,8 +136,7 @@ export function createExecutions(options: ExecutionsOptions) {
       const actor = executions.at(request.tenant, executionId);
       const earlier = fresh ? null : await actor.read();
       if (earlier !== null) return startedBody(executionId, earlier.header, iso(earlier.created_at));
-      const { tenant, starter, origin } = request;
-      const quota = options.quota(starter, tenant);
+      const { tenant, origin } = request;
       let isReserved = false;
       try {
         const facts = await gatherStartFacts(options, executionId, request, left);
@@ -147,8 +144,9 @@ export function createExecutions(options: ExecutionsOptions) {
         if (decision instanceof Problem) throw decision;
         // Who does not wait for the answer is not refused: the work waits for room.
         if (left !== null) requireRoom(decision, options.hasRoom);
+        const quota = executionQuota(facts.terms);
         await concurrency.reserve(tenant, executionId, quota, origin.exempt);
-        isReserved = quota.limit !== null;
+        isReserved = true;
         const mounts = await storeVolumes(request, facts, decision);
         const header: Header = { ...decision.header, volumes: recordedVolumes(mounts) };
         const plan: Plan = { ...decision.plan, mounts };
@@ -232,7 +230,7 @@ export function createExecutions(options: ExecutionsOptions) {
     /** On record in the audit log: cancels it if need be, then removes its record, its events and its workspace. */
     async erase({ at }: Pick<Found, "at">, by: AuditedBy) {
       await executions.at(at.tenant, at.key).ask("erase", { by });
-      if (options.quota(null, at.tenant).limit !== null) await concurrency.release(at.tenant, at.key);
+      await concurrency.release(at.tenant, at.key);
       return { status: "deleted", success: true, execution_id: at.key } as const;
     },
 

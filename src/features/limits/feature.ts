@@ -11,8 +11,11 @@ export const limits = defineFeature({
       default: true,
     }),
   },
-  open({ settings, sql, redisServers, prefix, now, info }) {
-    const limiter = settings.rateLimits ? openLimiter({ sql, redisServers, prefix, now, report: info }) : noLimiter;
+  open({ settings, sql, redisServers, prefix, tenants, now, info }) {
+    const { terms } = tenants;
+    const limiter = settings.rateLimits
+      ? openLimiter({ sql, redisServers, prefix, terms, now, report: info })
+      : noLimiter;
     return { service: limiter, close: () => limiter.close() };
   },
 });

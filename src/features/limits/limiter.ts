@@ -3,6 +3,7 @@
  * one step, many uses with one command. Redis away means that nothing is let through.
  */
 import { Problem } from "../../../actors/kernel/problem.ts";
+import type { TenantTerms } from "../../../actors/policy/quota.ts";
 import {
   buckets,
   type RateBucket,
@@ -44,6 +45,8 @@ export interface Limiter {
 export interface LimiterOptions {
   readonly sql: Sql;
   readonly redisServers: RedisServers;
+  /** What a tenant has as it stands now. */
+  readonly terms: (tenant: string) => Promise<Pick<TenantTerms, "tier">>;
   /** Of every key. */
   readonly prefix: string;
   /** Unix milliseconds. */
@@ -124,12 +127,12 @@ export function openLimiter(options: LimiterOptions): Limiter {
   /** @returns what became of it and of those that are alike, and its place among them */
   async function take(use: RateUse): Promise<Outcome & { readonly place: number }> {
     const { tenant, user, resource, units, source } = use;
-    const found = await overrides(tenant, user?.userId ?? null);
-    const name = JSON.stringify([tenant, user?.userId, user?.kind, user?.tier, resource, units, source]);
+    const [found, { tier }] = await Promise.all([overrides(tenant, user?.userId ?? null), options.terms(tenant)]);
+    const name = JSON.stringify([tenant, tier, user?.userId, user?.kind, resource, units, source]);
     const { groups, outcomes } = roundFor(lineOf(tenant), name);
     let group = groups.get(name);
     if (group === undefined) {
-      group = { use, rules: [...rulesOf(tenant, user, resource, found), ...sourceRules(use)], size: 0 };
+      group = { use, rules: [...rulesOf(tenant, tier, user, resource, found), ...sourceRules(use)], size: 0 };
       groups.set(name, group);
     }
     const place = group.size++;

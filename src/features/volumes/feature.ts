@@ -12,7 +12,7 @@ export const volumes = defineFeature({
   name: "volumes",
   schemas: named,
   needs: { audit, tools, fsTools },
-  open({ sql, dataDir, now, newId }, { audit }) {
+  open({ sql, dataDir, tenants, now, newId }, { audit }) {
     const holders: VolumesOptions["executions"][] = [];
     const volumes = openVolumes({
       sql,
@@ -27,7 +27,7 @@ export const volumes = defineFeature({
         /** Registers whose executions mount volumes. @param known of the given ones, those that exist, of any tenant */
         heldBy: (known: VolumesOptions["executions"]): void => void holders.push(known),
       },
-      routes: volumeRoutes({ sql, volumes, audit, now, newId }),
+      routes: volumeRoutes({ sql, volumes, audit, terms: tenants.terms, now, newId }),
     };
   },
 });

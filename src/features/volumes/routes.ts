@@ -1,5 +1,6 @@
 /** The routes of volumes; see docs/reference/volumes.md. */
 import { Type } from "@sinclair/typebox";
+import type { TenantTerms } from "../../../actors/policy/quota.ts";
 import { IdempotencyHeaders, idempotent } from "../../http/idempotency.ts";
 import { listOf, listSchema, pageOf } from "../../http/paging.ts";
 import { type Call, defineRoute, jsonBody, type Route, reply } from "../../http/route.ts";
@@ -14,14 +15,16 @@ export interface VolumeRoutesOptions {
   readonly sql: Sql;
   readonly volumes: Volumes;
   readonly audit: Audit;
+  /** What a tenant may have, as it stands now. */
+  readonly terms: (tenant: string) => Promise<TenantTerms>;
   /** Unix ms. */
   readonly now: () => number;
   /** A fresh UUIDv7. */
   readonly newId: () => string;
 }
 
-export function volumeRoutes({ sql, volumes, audit, now, newId }: VolumeRoutesOptions): readonly Route[] {
-  const service = createVolumeService(sql, volumes, audit, newId);
+export function volumeRoutes({ sql, volumes, audit, terms, now, newId }: VolumeRoutesOptions): readonly Route[] {
+  const service = createVolumeService({ sql, volumes, audit, terms, newId });
   type OneCall = Call<{ id: string }>;
   const find = (call: OneCall) => service.find(call, call.params.id);
   const read = { scope: "volume:read" } as const;

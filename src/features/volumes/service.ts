@@ -2,6 +2,7 @@
 import type { Json } from "../../../actors/kernel/json.ts";
 import { invalidField, Problem } from "../../../actors/kernel/problem.ts";
 import { isStorable } from "../../../actors/manifest/storable.ts";
+import type { TenantTerms } from "../../../actors/policy/quota.ts";
 import { type StorageQuota, storageQuota, volumeAllowance } from "../../../actors/policy/storage-quota.ts";
 import type { Page } from "../../http/paging.ts";
 import type { Sql, Transaction } from "../../store/postgres/pool.ts";
@@ -22,7 +23,18 @@ export interface Caller extends AuditedCall {
 
 export type VolumeService = ReturnType<typeof createVolumeService>;
 
-export function createVolumeService(sql: Sql, volumes: Volumes, audit: Audit, newId: () => string) {
+export interface VolumeServiceOptions {
+  readonly sql: Sql;
+  readonly volumes: Volumes;
+  readonly audit: Audit;
+  /** What a tenant may have, as it stands now. */
+  readonly terms: (tenant: string) => Promise<TenantTerms>;
+  /** A fresh UUIDv7. */
+  readonly newId: () => string;
+}
+
+export function createVolumeService({ sql, volumes, audit, terms, newId }: VolumeServiceOptions) {
+  const quotaOf = async (tenant: string): Promise<StorageQuota> => storageQuota(await terms(tenant));
   const records = userVolumeRecords(sql);
   const { layout } = volumes;
 
@@ -59,7 +71,7 @@ export function createVolumeService(sql: Sql, volumes: Volumes, audit: Audit, ne
     const find = () => volumes.records.byLabel(tenant, userId, CHAT_ATTACHMENTS);
     const known = await find();
     if (known !== null) return known;
-    const sizeLimit = volumeAllowance(storageQuota(identity, tenant));
+    const sizeLimit = volumeAllowance(await quotaOf(tenant));
     const volume = { id: newId(), userId, label: CHAT_ATTACHMENTS, sizeLimit, visibility: "private" };
     await records.exclusively(tenant, async (transaction) => {
       if (await records.create(transaction, tenant, volume)) await recordCreated(transaction, caller, volume);
@@ -72,6 +84,7 @@ export function createVolumeService(sql: Sql, volumes: Volumes, audit: Audit, ne
   return {
     layout,
     records,
+    quotaOf,
 
     /** What agents may have changed is measured again. */
     async refreshed(row: VolumeRow): Promise<VolumeRow> {
@@ -104,7 +117,7 @@ export function createVolumeService(sql: Sql, volumes: Volumes, audit: Audit, ne
     ): Promise<VolumeBody> {
       const { identity, tenant } = caller;
       checkLabel(label);
-      const quota = storageQuota(identity, tenant);
+      const quota = await quotaOf(tenant);
       const sizeLimit = checkedLimit(size_limit_bytes, quota) ?? volumeAllowance(quota);
       const { userId } = identity;
       const earlier = await volumes.records.byLabel(tenant, userId, label);
@@ -123,16 +136,17 @@ export function createVolumeService(sql: Sql, volumes: Volumes, audit: Audit, ne
 
     async list({ identity, tenant }: Caller, label: string | null, page: Page) {
       const who = visibilityOf(identity);
-      const [rows, total] = await Promise.all([
+      const [{ userBytes }, rows, total] = await Promise.all([
+        quotaOf(tenant),
         records.list(tenant, who, label, page),
         records.count(tenant, who, label),
       ]);
       const positions = new Map(rows.map(({ volume_id, position }) => [volume_id, position]));
-      return { items: await bodies(rows), positions, total, quotaBytes: storageQuota(identity, tenant).userBytes };
+      return { items: await bodies(rows), positions, total, quotaBytes: userBytes };
     },
 
     async quota({ identity, tenant }: Caller) {
-      const { tier, volumes: limit, userBytes, tenantBytes, fileBytes } = storageQuota(identity, tenant);
+      const { tier, volumes: limit, userBytes, tenantBytes, fileBytes } = await quotaOf(tenant);
       const held = await records.held(tenant, identity.userId, null);
       const bytes = Math.min(userBytes, tenantBytes);
       return {
@@ -150,9 +164,9 @@ export function createVolumeService(sql: Sql, volumes: Volumes, audit: Audit, ne
 
     /** @throws Problem 409 `volume_label_taken`, 422 for a limit below what is held or above the allowance */
     async change(caller: Caller, row: VolumeRow, change: ChangeBody): Promise<VolumeBody> {
-      const { identity, tenant } = caller;
+      const { tenant } = caller;
       if (change.label !== undefined) checkLabel(change.label);
-      checkedLimit(change.size_limit_bytes, storageQuota(identity, tenant));
+      checkedLimit(change.size_limit_bytes, await quotaOf(tenant));
       if (change.size_limit_bytes !== undefined) {
         const { used_bytes } = await current(row, true);
         if (change.size_limit_bytes < used_bytes) throw badLimit(`the volume holds ${used_bytes} bytes`);

@@ -4,27 +4,27 @@ import { contextPermits, isSecurityContext, mayUseContext } from "../../../actor
 const caller = (kind: "consumer" | "operator" | "service_account" | "tenant_user", facts = {}) => ({
   kind,
   role: null,
-  tier: null,
   ...facts,
 });
 
 test.each([
-  ["svc-agent-runtime", null, true],
-  ["svc-agent-runtime", caller("consumer", { tier: "free" }), true],
-  ["svc-consumer-free", caller("consumer", { tier: "free" }), true],
-  ["svc-consumer-free", caller("consumer", { tier: "enterprise" }), true],
-  ["svc-consumer-pro", caller("consumer", { tier: "free" }), false],
-  ["svc-consumer-enterprise", caller("tenant_user"), true],
-  ["svc-consumer-free", caller("service_account"), false],
-  ["svc-consumer-free", null, false],
-  ["svc-system-operator", caller("service_account"), true],
-  ["svc-system-operator", caller("operator", { role: "operator" }), true],
-  ["svc-system-operator", caller("operator", { role: "readonly" }), false],
-  ["svc-system-operator", caller("consumer", { tier: "enterprise" }), false],
-  ["svc-system-operator", null, false],
-  ["another", caller("operator", { role: "admin" }), false],
-] as const)("%s for %p: %p", (name, who, usable) => {
-  expect(mayUseContext(name, who)).toBe(usable);
+  ["svc-agent-runtime", null, "free", true],
+  ["svc-agent-runtime", caller("consumer"), "free", true],
+  ["svc-consumer-free", caller("consumer"), "free", true],
+  ["svc-consumer-free", caller("consumer"), "enterprise", true],
+  ["svc-consumer-pro", caller("consumer"), "free", false],
+  ["svc-consumer-enterprise", caller("tenant_user"), "enterprise", true],
+  ["svc-consumer-enterprise", caller("tenant_user"), "business", false],
+  ["svc-consumer-free", caller("service_account"), "enterprise", false],
+  ["svc-consumer-free", null, "enterprise", false],
+  ["svc-system-operator", caller("service_account"), "system", true],
+  ["svc-system-operator", caller("operator", { role: "operator" }), "system", true],
+  ["svc-system-operator", caller("operator", { role: "readonly" }), "system", false],
+  ["svc-system-operator", caller("consumer"), "enterprise", false],
+  ["svc-system-operator", null, "enterprise", false],
+  ["another", caller("operator", { role: "admin" }), "system", false],
+] as const)("%s for %p in a tenant of tier %s: %p", (name, who, tier, usable) => {
+  expect(mayUseContext(name, who, tier)).toBe(usable);
 });
 
 test.each([

@@ -37,10 +37,16 @@ const many = Array.from({ length: 60 }, (_, index) => `tenant-${index}`);
 
 const rates = async () => {
   const now = () => Date.now();
-  const limiter = openLimiter({ sql: stores.sql, ...store(), now, report: () => {} });
+  const limiter = openLimiter({
+    sql: stores.sql,
+    ...store(),
+    terms: async () => ({ tier: "free" }),
+    now,
+    report: () => {},
+  });
   const use = (tenant: string, userId: string): RateUse => ({
     tenant,
-    user: { userId, kind: "consumer", tier: "free" },
+    user: { userId, kind: "consumer" },
     resource: "agent_execution",
     units: 1,
     source: { name: "ci", perMinute: 100 },

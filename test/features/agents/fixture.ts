@@ -4,7 +4,7 @@ import { expect } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
 import type { Identity } from "../../../actors/identity/identity.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
-import { agentQuota } from "../../../actors/policy/quota.ts";
+import { usualTerms } from "../../../actors/policy/quota.ts";
 import { agentEvents } from "../../../src/features/agents/events.ts";
 import { agentRoutes, catalogueRoutes } from "../../../src/features/agents/routes.ts";
 import { createAgents } from "../../../src/features/agents/service.ts";
@@ -81,7 +81,7 @@ export async function openFixture() {
   const agents = createAgents({
     sql: stores.sql,
     offer,
-    quota: agentQuota,
+    terms: async (tenant) => usualTerms(tenant),
     countExecutions: async (tenant, ids) => new Map(ids.map((id) => [id, counts.get(`${tenant} ${id}`) ?? 0] as const)),
     cancelExecutions: async (tenant, id, reason) => {
       if (failCancel) throw new Error("crashed here");

@@ -146,15 +146,16 @@ describe("scope", () => {
 describe("security contexts", () => {
   const bound = (name: string) => named(newName(), "1.0.0", { security_context: name });
   test.each([
-    ["consumer", { kind: "consumer", tier: "pro" }, "svc-consumer-pro", 200],
-    ["consumer", { kind: "consumer", tier: "pro" }, "svc-consumer-business", 403],
-    ["consumer", { kind: "consumer", tier: "pro" }, "svc-system-operator", 403],
-    ["consumer", { kind: "consumer", tier: "pro" }, "svc-agent-runtime", 200],
-    ["user", { kind: "tenant_user", membership: "owner" }, "svc-consumer-enterprise", 200],
-    ["machine", { kind: "service_account" }, "svc-system-operator", 200],
-    ["machine", { kind: "service_account" }, "svc-no-such", 422],
-  ] as const)("%s %j with %s: %i", async (_who, facts, name, status) => {
-    const token = caller(`ctx-${newName()}`, facts);
+    ["u", { kind: "consumer", tier: "pro" }, "svc-consumer-free", 200],
+    ["u", { kind: "consumer", tier: "pro" }, "svc-consumer-pro", 403],
+    ["u", { kind: "consumer", tier: "pro" }, "svc-system-operator", 403],
+    ["u", { kind: "consumer", tier: "pro" }, "svc-agent-runtime", 200],
+    ["ctx", { kind: "consumer", tier: "free" }, "svc-consumer-enterprise", 200],
+    ["ctx", { kind: "tenant_user", membership: "owner" }, "svc-consumer-enterprise", 200],
+    ["ctx", { kind: "service_account" }, "svc-system-operator", 200],
+    ["ctx", { kind: "service_account" }, "svc-no-such", 422],
+  ] as const)("tenant %s-…, %j with %s: %i", async (prefix, facts, name, status) => {
+    const token = caller(`${prefix}-${newName()}`, facts);
     const answer = await fixture.deploy(token, bound(name));
     expect(answer.status).toBe(status);
     if (status === 403) expect(answer.body.code).toBe("security_context_forbidden");

@@ -3,6 +3,7 @@ import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { scopesOfColumn } from "../../../actors/identity/scopes.ts";
 import { JsonObject } from "../../../actors/kernel/json.ts";
+import { usualTerms } from "../../../actors/policy/quota.ts";
 import type { AuditedBy, AuditedChange } from "../../../src/features/audit/port.ts";
 import { auditedBy } from "../../../src/features/audit/port.ts";
 import { eraseOldEntries, startAuditRetention } from "../../../src/features/audit/retention.ts";
@@ -40,7 +41,10 @@ const change = defineRoute({
     return { ok: true };
   },
 });
-const app = openApp({ routes: [...auditRoutes({ sql, audit, now: () => now }), change], authenticator: believing });
+const app = openApp({
+  routes: [...auditRoutes({ sql, audit, terms: async (tenant) => usualTerms(tenant), now: () => now }), change],
+  authenticator: believing,
+});
 afterAll(async () => {
   await app.stop();
   await stores.dispose();

@@ -1,6 +1,6 @@
 /** Concurrency quotas (docs/reference/identity.md), through the API of one node and of two. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { executionQuota, type Quota } from "../../../actors/policy/quota.ts";
+import { executionQuota, type Quota, usualTerms } from "../../../actors/policy/quota.ts";
 import { openConcurrency } from "../../../src/features/executions/concurrency.ts";
 import { executionRecords } from "../../../src/features/executions/records.ts";
 import { openRedis } from "../../../src/store/redis/connections.ts";
@@ -23,12 +23,15 @@ afterAll(async () => {
 
 /** A consumer nobody else is. */
 async function newUser(tier = "free", on = node) {
-  const bearer = await on.token({ username: crypto.randomUUID(), tier }, "svc-consumer");
+  const sub = crypto.randomUUID();
+  const bearer = await on.token({ username: sub, sub, tier }, "svc-consumer");
   const headers = { Authorization: `Bearer ${bearer}` };
   const deployed = await on.call("POST", "/v1/agents", manifest({ script: [slow] }), headers);
   const quick = await on.call("POST", "/v1/agents", manifest({ script: [say("done")] }), headers);
   expect([deployed.status, quick.status]).toEqual([200, 200]);
   return {
+    tenant: `u-${sub.replaceAll("-", "")}`,
+    deploy: (query: string) => on.call("POST", `/v1/agents${query}`, manifest({ name: crypto.randomUUID() }), headers),
     start: (body: Record<string, unknown> = {}, at = on, more: Record<string, string> = {}) =>
       at.call(
         "POST",
@@ -151,7 +154,23 @@ test("higher tiers may have more under way; the system's tenant any number", asy
   const answers = await Promise.all(Array.from({ length: 12 }, () => me.start()));
   expect(answers.filter(({ status }) => status === 200).length).toBe(10);
   expect(answers.find(({ status }) => status === 429)?.body).toMatchObject({ limit: 10, tier: "pro" });
-  expect(executionQuota(null, "svc-system")).toEqual({ limit: null, tier: "system" });
+  expect(executionQuota(usualTerms("svc-system"))).toEqual({ limit: null, tier: "system" });
+});
+
+test("what is set for a tenant itself holds in place of its tier's quotas", async () => {
+  const me = await newUser();
+  await stores.sql`update tenants set max_concurrent_executions = 1, max_agents = 2 where slug = ${me.tenant}`;
+  const refused = await until(
+    async () => {
+      const answer = await me.deploy("?dry_run=true");
+      return answer.status === 402 ? answer : null;
+    },
+    { timeoutMs: 20_000, what: "the quotas to be known to the node" },
+  );
+  expect(refused.body).toMatchObject({ code: "quota_exceeded", quota: "max_agents", limit: 2, used: 2, tier: "free" });
+  expect((await me.start()).status).toBe(200);
+  const second = await me.start();
+  expect([second.status, second.body]).toMatchObject([429, { limit: 1, used: 1, tier: "free" }]);
 });
 
 describe("reservations", () => {

@@ -1,6 +1,7 @@
 /** Rate limits against a real Redis (docs/reference/identity.md). */
 import { afterAll, describe, expect, test } from "bun:test";
 import { Problem } from "../../../actors/kernel/problem.ts";
+import { usualTerms } from "../../../actors/policy/quota.ts";
 import type { RateUser } from "../../../actors/policy/rates/limits.ts";
 import { openLimiter } from "../../../src/features/limits/limiter.ts";
 import { setOverride } from "../../../src/features/limits/overrides.ts";
@@ -13,7 +14,8 @@ const { sql } = stores;
 const noon = Date.UTC(2031, 3, 2, 12, 0, 1);
 let now = noon;
 const warnings: Record<string, unknown>[] = [];
-const options = { sql, redisServers: stores.redisUrl, prefix: stores.prefix, now: () => now, overridesMs: 0 };
+const terms = async (tenant: string) => usualTerms(tenant);
+const options = { sql, terms, redisServers: stores.redisUrl, prefix: stores.prefix, now: () => now, overridesMs: 0 };
 const limiter = openLimiter({ ...options, report: (_, facts) => warnings.push(facts) });
 const other = openLimiter({ ...options, report: () => {} });
 
@@ -23,7 +25,7 @@ afterAll(async () => {
   await stores.dispose();
 });
 
-const person = (userId: string): RateUser => ({ kind: "consumer", tier: "free", userId });
+const person = (userId: string): RateUser => ({ kind: "consumer", userId });
 const use = (tenant: string, user: RateUser | null = null) => ({
   tenant,
   user,
@@ -134,7 +136,7 @@ test("more kinds of uses than one command takes are all judged", async () => {
 
 test("one person's use counts against the tenant, another tenant's does not", async () => {
   now = noon;
-  const member = (userId: string): RateUser => ({ kind: "tenant_user", tier: null, userId });
+  const member = (userId: string): RateUser => ({ kind: "tenant_user", userId });
   for (let count = 0; count < 50; count++) await limiter.debit(use("shared", member(`m${count % 2}`)));
   const problem = await refused(limiter.debit(use("shared", member("m3"))));
   expect(problem.extras).toMatchObject({ scope_type: "tenant" });
@@ -147,7 +149,7 @@ describe("overrides", () => {
   test("of the tenant lifts both scopes, of one bucket leaves the others", async () => {
     now = noon;
     await setOverride(sql, crypto.randomUUID(), { ...override, tenant: "lifted", user: null, limit: 1000 });
-    const member: RateUser = { kind: "tenant_user", tier: null, userId: "lifted-1" };
+    const member: RateUser = { kind: "tenant_user", userId: "lifted-1" };
     const outcomes = await Promise.allSettled(Array.from({ length: 600 }, () => limiter.debit(use("lifted", member))));
     // The hourly limit of the tier stays.
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(500);
@@ -158,7 +160,7 @@ describe("overrides", () => {
     await setOverride(sql, crypto.randomUUID(), { ...override, tenant: null, user: "vip", limit: 100 });
     const own = use("u-vip", person("vip"));
     for (let count = 0; count < 3; count++) await limiter.debit(own);
-    const guest: RateUser = { kind: "tenant_user", tier: null, userId: "vip" };
+    const guest: RateUser = { kind: "tenant_user", userId: "vip" };
     for (let count = 0; count < 50; count++) await limiter.debit(use("club", guest));
     expect((await refused(limiter.debit(use("club", guest)))).extras).toMatchObject({ scope_type: "tenant" });
   });
@@ -166,7 +168,7 @@ describe("overrides", () => {
   test("of a consumer does not lift the cap of an enterprise tenant they are in", async () => {
     now = noon;
     await setOverride(sql, crypto.randomUUID(), { ...override, tenant: null, user: "star", limit: 100 });
-    const guest: RateUser = { kind: "consumer", tier: "enterprise", userId: "star" };
+    const guest: RateUser = { kind: "consumer", userId: "star" };
     for (let count = 0; count < 50; count++) await limiter.debit(use("hall", guest));
     expect((await refused(limiter.debit(use("hall", guest)))).extras).toMatchObject({ scope_type: "tenant" });
   });

@@ -6,6 +6,7 @@ import { type Attachment, maxDepth } from "../../../execution/start/plan.ts";
 import { isObject, type Json } from "../../../kernel/json.ts";
 import { invalid, invalidAt, Problem } from "../../../kernel/problem.ts";
 import { isStorableJson, unusableText } from "../../../manifest/storable.ts";
+import type { TenantTerms } from "../../../policy/quota.ts";
 import { mayUseContext } from "../../../policy/security-context.ts";
 import type { Start } from "../blackboard/seed.ts";
 import { jsonBytes, maxBlackboardBytes } from "../blackboard/size.ts";
@@ -26,6 +27,8 @@ export const maxDescendants = 1_000;
 
 export interface RunFacts {
   readonly executionId: string;
+  /** Of the tenant, as it stands. */
+  readonly terms: TenantTerms;
   readonly workflow: ResolvedWorkflow;
   /** Runs below the root of the request's parent, counted up to `maxDescendants`; 0 without a parent. */
   readonly descendants: number;
@@ -57,8 +60,9 @@ const checks: readonly ((settled: Settled) => Problem | null)[] = [
   ({ request }) => blackboardProblem(request.blackboard),
   ({ facts }) => problemOf(facts.attachments),
   // A child has its parent's context, which was checked with the parent's start.
-  ({ request }) => (request.parent === null ? contextProblem(request.securityContext, request.starter) : null),
-  ({ request, facts, start }) => volumesProblem(start.volumes, namedBy(request, facts), request, facts.storage),
+  ({ request, facts }) =>
+    request.parent === null ? contextProblem(request.securityContext, request.starter, facts.terms) : null,
+  ({ request, facts, start }) => volumesProblem(start.volumes, namedBy(request, facts), facts.terms, facts.storage),
 ];
 
 /** @returns the plan, or the first check's problem: 402, 403 or 422 */
@@ -148,8 +152,8 @@ function blackboardProblem(given: Json): Problem | null {
   return invalid("reserved_blackboard_key", "Some keys of the blackboard are reserved", issues);
 }
 
-function contextProblem(context: string | null, starter: RunRequest["starter"]): Problem | null {
-  if (context === null || mayUseContext(context, starter)) return null;
+function contextProblem(context: string | null, starter: RunRequest["starter"], { tier }: TenantTerms): Problem | null {
+  if (context === null || mayUseContext(context, starter, tier)) return null;
   const message = `The caller may not use the security context ${context.slice(0, 100)}`;
   return new Problem("security_context_forbidden", message);
 }
@@ -159,6 +163,7 @@ export interface RetryFacts {
   /** Of the run that is begun anew. */
   readonly earlierId: string;
   readonly earlier: RunState;
+  readonly terms: TenantTerms;
   readonly storage: StorageFacts;
 }
 
@@ -170,8 +175,8 @@ export interface RetryFacts {
  *   `unknown_state`
  */
 export function planRetry(
-  { tenant, starter, fromState, initiatedBy }: RetryRequest,
-  { executionId, earlierId, earlier, storage }: RetryFacts,
+  { starter, fromState, initiatedBy }: RetryRequest,
+  { executionId, earlierId, earlier, terms, storage }: RetryFacts,
 ): RunPlan | Problem {
   const { header, definition, status } = earlier;
   const { volumes: had, ...kept } = header;
@@ -185,7 +190,7 @@ export function planRetry(
     return new Problem("unknown_state", "The workflow has no such state", { issues: [issue] });
   }
   const problem =
-    contextProblem(header.security_context, starter) ?? volumesProblem(volumes, named, { tenant, starter }, storage);
+    contextProblem(header.security_context, starter, terms) ?? volumesProblem(volumes, named, terms, storage);
   if (problem !== null) return problem;
   return {
     header: {

@@ -1,9 +1,9 @@
 /** The volumes of a workflow run: what its manifest declares, what a start names in their place, and what forbids them. */
 import type { SourceVolume } from "../../../execution/start/mounts.ts";
 import type { MountPlan } from "../../../execution/start/plan.ts";
-import type { Starter } from "../../../execution/start/request.ts";
 import type { Json } from "../../../kernel/json.ts";
 import { type Issue, invalid, Problem } from "../../../kernel/problem.ts";
+import type { TenantTerms } from "../../../policy/quota.ts";
 import { storageQuota } from "../../../policy/storage-quota.ts";
 import type { Definition } from "../../definition.ts";
 
@@ -112,11 +112,11 @@ export function runVolumes(
 export function volumesProblem(
   volumes: readonly RunVolume[],
   named: NamedVolumes,
-  { tenant, starter }: { readonly tenant: string; readonly starter: Starter | null },
+  terms: TenantTerms,
   { readable, usedBytes: used }: StorageFacts,
 ): Problem | null {
   if (volumes.length === 0) return null;
-  const { tenantBytes: limit, tier } = storageQuota(starter, tenant);
+  const { tenantBytes: limit, tier } = storageQuota(terms);
   const unknown = named.flatMap(({ id, path }) => (path === null || readable.has(id) ? [] : [noVolumeAt(path)]));
   const ofManifest = volumes.flatMap(({ existing, isMissing, size_limit_bytes, declaredAt }): Issue[] => {
     if (isMissing) {

@@ -9,6 +9,7 @@ import { type SettledSpec, type StartOffer, settleAgent } from "../../../../acto
 import type { Json } from "../../../../actors/kernel/json.ts";
 import { isObject } from "../../../../actors/kernel/json.ts";
 import { type Issue, invalid, invalidAt, Problem, refusalOf } from "../../../../actors/kernel/problem.ts";
+import type { TenantTerms } from "../../../../actors/policy/quota.ts";
 import { isUuid } from "../../../http/route.ts";
 import type { Agents } from "../../agents/port.ts";
 import type { OpenVolumes } from "../../volumes/port.ts";
@@ -18,6 +19,8 @@ export interface StartFactsOptions {
   readonly agents: Pick<Agents, "resolveForExecution">;
   readonly volumes: Pick<OpenVolumes, "checkFiles" | "readable">;
   readonly offer: StartOffer;
+  /** What the tenant may have, as it stands now. */
+  readonly terms: (tenant: string) => Promise<TenantTerms>;
   readonly bounds: Header["bounds"];
 }
 
@@ -26,7 +29,7 @@ export interface StartFactsOptions {
  * @throws Problem 404, 409 when there is no such agent or version, or it may not run; 5xx when a fact cannot be had
  */
 export async function gatherStartFacts(
-  { agents, volumes, offer, bounds }: StartFactsOptions,
+  { agents, volumes, offer, bounds, terms: termsOf }: StartFactsOptions,
   executionId: string,
   request: StartRequest,
   left: Checking["left"],
@@ -39,14 +42,15 @@ export async function gatherStartFacts(
   });
   const agent = settleAgent(found, request, offer);
   const references = agent.takesAttachments ? (request.attachments ?? []) : [];
-  const [attachments, unusableAgents, sources] = await Promise.all([
+  const [terms, attachments, unusableAgents, sources] = await Promise.all([
+    termsOf(tenant),
     references.length === 0 ? [] : refusalOf(volumes.checkFiles(tenant, starter, references)),
     unusableReferences(agents, tenant, agent.spec),
     volumes.readable(tenant, starter, sourceIds(agent.spec.volumes)),
   ]);
   const files = attachments instanceof Problem ? [] : [...attachments, ...agent.runAttachments];
   const input = await refusalOf(settleInput({ tenant, left }, request.input, files, agent.spec.input_schema));
-  return { executionId, agent, offer, bounds, attachments, input, unusableAgents, sources };
+  return { executionId, terms, agent, offer, bounds, attachments, input, unusableAgents, sources };
 }
 
 /**

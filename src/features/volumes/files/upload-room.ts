@@ -4,7 +4,7 @@
  * nodes share are decided once more when a file moves into place.
  */
 import { Problem } from "../../../../actors/kernel/problem.ts";
-import { storageQuota } from "../../../../actors/policy/storage-quota.ts";
+import type { StorageQuota } from "../../../../actors/policy/storage-quota.ts";
 import type { VolumeRow } from "../records.ts";
 import type { Caller } from "../service.ts";
 import type { Held } from "../user-records.ts";
@@ -19,8 +19,12 @@ interface Bound {
 }
 
 /** The bounds on what a volume may take from a caller. @param held as counted last */
-export function boundsOf({ identity, tenant }: Caller, row: VolumeRow, held: Held): readonly Bound[] {
-  const quota = storageQuota(identity, tenant);
+export function boundsOf(
+  { identity, tenant }: Caller,
+  quota: StorageQuota,
+  row: VolumeRow,
+  held: Held,
+): readonly Bound[] {
   const owner = row.owner_user_id ?? identity.userId;
   return [
     { quota: "size_limit_bytes", key: `volume ${row.volume_id}`, limit: row.size_limit_bytes, used: held.volumeBytes },
@@ -30,8 +34,7 @@ export function boundsOf({ identity, tenant }: Caller, row: VolumeRow, held: Hel
 }
 
 /** The answer for a file that one of the bounds has no room for. */
-export function noRoom({ quota, limit, used }: Bound, { identity, tenant }: Caller): Problem {
-  const { tier } = storageQuota(identity, tenant);
+export function noRoom({ quota, limit, used }: Bound, { tier }: StorageQuota): Problem {
   // What is still coming is not read.
   const headers = { Connection: "close" };
   return new Problem("quota_exceeded", "There is no room for this file", { quota, limit, used, tier }, headers);
@@ -53,7 +56,7 @@ export class UploadRoom {
    * @param bounds as counted just now
    * @param replaced bytes that go when the file takes its place
    */
-  open(bounds: readonly Bound[], caller: Caller, replaced: number): ComingUpload {
+  open(bounds: readonly Bound[], quota: StorageQuota, replaced: number): ComingUpload {
     const parts = bounds.map((bound) => {
       const tally = this.#tallies.get(bound.key) ?? { coming: 0, arrived: 0, uploads: 0 };
       this.#tallies.set(bound.key, tally);
@@ -68,7 +71,7 @@ export class UploadRoom {
           const counted = bound.used + (tally.arrived - arrivedBefore) + tally.coming;
           return counted + bytes - replaced > bound.limit;
         });
-        if (full !== undefined) throw noRoom(full.bound, caller);
+        if (full !== undefined) throw noRoom(full.bound, quota);
         taken += bytes;
         for (const { tally } of parts) tally.coming += bytes;
       },

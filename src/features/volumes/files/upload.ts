@@ -6,7 +6,7 @@ import { mkdir, open, rm } from "node:fs/promises";
 import { join, posix } from "node:path";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import { iso } from "../../../../actors/kernel/time.ts";
-import { storageQuota } from "../../../../actors/policy/storage-quota.ts";
+import type { StorageQuota } from "../../../../actors/policy/storage-quota.ts";
 import type { Transaction } from "../../../store/postgres/pool.ts";
 import { address, look, View, viewOf } from "../../tools/fs/port.ts";
 import { ToolFailure } from "../../tools/port.ts";
@@ -54,7 +54,8 @@ export async function upload(
   request: Request,
   pathInQuery: string | null,
 ): Promise<Uploaded> {
-  const limit = storageQuota(caller.identity, caller.tenant).fileBytes;
+  const quota = await service.quotaOf(caller.tenant);
+  const limit = quota.fileBytes;
   const boundary = boundaryOf(request.headers.get("content-type"));
   const announced = Number(request.headers.get("content-length") ?? 0);
   if (announced > limit + (boundary === null ? 0 : envelopeBytes)) throw tooLarge(limit);
@@ -81,7 +82,7 @@ export async function upload(
     path: string | null,
   ): Promise<Arrived> => {
     const replaced = await answering(() => replacedBy(filename, path));
-    const taking = room.open(boundsOf(caller, row, held), caller, replaced);
+    const taking = room.open(boundsOf(caller, quota, row, held), quota, replaced);
     coming.push(taking);
     // The whole of it, where that is known, before the first byte is read.
     let ahead = boundary === null ? announced : 0;
@@ -104,7 +105,7 @@ export async function upload(
     const { file } = form;
     const path = pathInQuery ?? form.path;
     const target = await answering(() => targetOf(service, row, path, nameOf(file.filename, path)));
-    const placed = await answering(() => place(service, digests, caller, row, file, target));
+    const placed = await answering(() => place(service, digests, caller, quota, row, file, target));
     for (const [index, one] of coming.entries()) one.close(index === 0 ? placed.grown : 0);
     return placed.uploaded;
   } finally {
@@ -237,6 +238,7 @@ async function place(
   service: VolumeService,
   digests: Digests,
   caller: Caller,
+  quota: StorageQuota,
   row: VolumeRow,
   file: Arrived,
   target: Target,
@@ -252,8 +254,8 @@ async function place(
     if (before?.isDirectory()) throw isDirectoryProblem();
     const more = file.size - (before?.size ?? 0);
     const held = await records.held(tenant, row.owner_user_id ?? identity.userId, row.volume_id, transaction);
-    const full = boundsOf(caller, row, held).find(({ limit, used }) => more > 0 && used + more > limit);
-    if (full !== undefined) throw noRoom(full, caller);
+    const full = boundsOf(caller, quota, row, held).find(({ limit, used }) => more > 0 && used + more > limit);
+    if (full !== undefined) throw noRoom(full, quota);
     await records.grow(transaction, tenant, row.volume_id, more, before === null ? 1 : 0);
     const content = { sha256: file.sha256, mime_type: sniffedType(file.head) ?? typeOfName(name) };
     const stats = view.at(path, { access: "write", createParents: true }, (found) => {

@@ -59,6 +59,7 @@ export const runs = defineFeature({
       records,
       definitions,
       volumes,
+      terms: node.tenants.terms,
       admit: async ({ tenant, starter }) => {
         const use = { tenant, user: starter, resource: "workflow_execution", units: 1 } as const;
         const headers = await limits.debit(use);

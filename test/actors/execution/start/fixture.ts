@@ -1,4 +1,5 @@
 /** Requests for starts, and what is decided on them. */
+
 import type { AgentSpec, VolumeSpec } from "../../../../actors/agent/manifest/spec.ts";
 import type { AgentRuntimeOverrides } from "../../../../actors/execution/child.ts";
 import type { StartFacts } from "../../../../actors/execution/start/facts.ts";
@@ -7,6 +8,7 @@ import { planStart } from "../../../../actors/execution/start/plan-start.ts";
 import type { StartOrigin, StartRequest } from "../../../../actors/execution/start/request.ts";
 import { type StartOffer, settleAgent } from "../../../../actors/execution/start/settle.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
+import { usualTerms } from "../../../../actors/policy/quota.ts";
 import { offer as anyOffer, manifest, specOf } from "../../agent/offer.ts";
 import { sampleHeader } from "../fixture.ts";
 
@@ -69,6 +71,7 @@ export function decide({ spec, request, offer, facts }: Change) {
   };
   return planStart(asked, {
     executionId: id,
+    terms: usualTerms(asked.tenant),
     agent: settleAgent(found, asked, offering),
     offer: offering,
     bounds: sampleHeader().bounds,

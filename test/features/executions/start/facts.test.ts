@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import type { AgentSpec } from "../../../../actors/agent/manifest/spec.ts";
 import type { ResolvedAgent, StartRequest } from "../../../../actors/execution/start/request.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
+import { usualTerms } from "../../../../actors/policy/quota.ts";
 import { gatherStartFacts, type StartFactsOptions } from "../../../../src/features/executions/start/facts.ts";
 import { manifest, manifestWith, offer, specOf } from "../../../actors/agent/offer.ts";
 import { sampleHeader } from "../../../actors/execution/fixture.ts";
@@ -28,6 +29,7 @@ async function gather(request: Partial<StartRequest>, spec: Partial<AgentSpec> =
       },
     },
     volumes: { checkFiles: async () => [attachment], readable: async () => new Map() },
+    terms: async (tenant) => usualTerms(tenant),
     offer: { ...offer, enforcesNetwork: () => true },
     bounds: sampleHeader().bounds,
   };

@@ -7,6 +7,7 @@ import { approval } from "../../../../actors/approval/approval.ts";
 import { systemTenant } from "../../../../actors/identity/identity.ts";
 import type { Json } from "../../../../actors/kernel/json.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
+import { usualTerms } from "../../../../actors/policy/quota.ts";
 import type { Definition } from "../../../../actors/workflow/definition.ts";
 import { workflowRun } from "../../../../actors/workflow/run/run.ts";
 import type { ResolvedWorkflow, RunRequest } from "../../../../actors/workflow/run/start/request.ts";
@@ -86,6 +87,7 @@ export async function openFixture() {
     records,
     definitions,
     volumes,
+    terms: async (tenant) => usualTerms(tenant),
     now: Date.now,
     admit: async (request) => {
       if (refusal !== null) throw refusal;

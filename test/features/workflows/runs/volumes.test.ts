@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { usualTerms } from "../../../../actors/policy/quota.ts";
 import { storageQuota } from "../../../../actors/policy/storage-quota.ts";
 import type { Definition } from "../../../../actors/workflow/definition.ts";
 import { startErasing } from "../../../../src/features/workflows/runs/sweep.ts";
@@ -103,7 +104,7 @@ describe("settling", () => {
   test("a manifest's own volume must be there; a limit must fit the plan", async () => {
     for (const workspace of [
       workspaceOf({ volume_id: Bun.randomUUIDv7() }),
-      workspaceOf({ size_limit_bytes: storageQuota(null, "north").tenantBytes + 1 }),
+      workspaceOf({ size_limit_bytes: storageQuota(usualTerms("north")).tenantBytes + 1 }),
     ]) {
       const answer = await fixture.call(north, "POST", `/v1/workflows/${register({ workspace })}/run`, {});
       expect([answer.status, answer.body.code]).toEqual([422, "invalid_volume"]);
@@ -120,7 +121,7 @@ describe("settling", () => {
     writeFileSync(join(directory, "file"), "x".repeat(500));
     await fixture.volumes.measureWritten();
     expect(await fixture.volumes.records.usedBytes("full")).toBe(500);
-    const limit = storageQuota(null, "full").tenantBytes;
+    const limit = storageQuota(usualTerms("full")).tenantBytes;
     await fixture.stores.sql`update volumes set used_bytes = ${limit} where volume_id = ${workspace_volume_id}`;
     const answer = await fixture.call(token, "POST", `/v1/workflows/${name}/run`, {});
     expect([answer.status, answer.body.code]).toEqual([402, "quota_exceeded"]);

@@ -3,6 +3,7 @@ import { maxInputBytes } from "../../../../../actors/execution/start/request.ts"
 import { isObject, type Json } from "../../../../../actors/kernel/json.ts";
 import { type Issue, invalid, type Problem, refusalOf } from "../../../../../actors/kernel/problem.ts";
 import { workflowInput } from "../../../../../actors/manifest/json-schema/input-schema.ts";
+import type { TenantTerms } from "../../../../../actors/policy/quota.ts";
 import type { Definition } from "../../../../../actors/workflow/definition.ts";
 import { maxDescendants, type RetryFacts, type RunFacts } from "../../../../../actors/workflow/run/start/plan-run.ts";
 import type { RetryRequest, RunRequest } from "../../../../../actors/workflow/run/start/request.ts";
@@ -25,6 +26,8 @@ const maxStimulusInputBytes = 8 * 1_048_576;
 export interface RunFactsOptions {
   readonly definitions: Definitions;
   readonly records: Pick<RunRecords, "countBelow">;
+  /** What the tenant may have, as it stands now. */
+  readonly terms: (tenant: string) => Promise<TenantTerms>;
   readonly volumes: Pick<OpenVolumes, "checkFiles" | "readable" | "usedBytes">;
 }
 
@@ -33,13 +36,14 @@ export interface RunFactsOptions {
  * @throws Problem 404 when there is no such workflow or version; 5xx when a fact cannot be had
  */
 export async function gatherRunFacts(
-  { definitions, records, volumes }: RunFactsOptions,
+  { definitions, records, volumes, terms: termsOf }: RunFactsOptions,
   executionId: string,
   request: RunRequest,
   left: Checking["left"],
 ): Promise<RunFacts> {
   const { tenant, ref, version, starter, parent } = request;
-  const [workflow, descendants] = await Promise.all([
+  const [terms, workflow, descendants] = await Promise.all([
+    termsOf(tenant),
     definitions.resolve({ tenant, ref, version }),
     parent === null ? 0 : records.countBelow(tenant, parent.rootExecutionId, maxDescendants),
   ]);
@@ -51,19 +55,22 @@ export async function gatherRunFacts(
     request.attachments.length === 0 ? [] : refusalOf(volumes.checkFiles(tenant, starter, request.attachments)),
     storageFacts(volumes, request, definition, namedOnBlackboard(definition.storage, blackboard)),
   ]);
-  return { executionId, workflow, descendants, input, attachments, storage };
+  return { executionId, terms, workflow, descendants, input, attachments, storage };
 }
 
 export async function gatherRetryFacts(
-  { volumes }: Pick<RunFactsOptions, "volumes">,
+  { volumes, terms: termsOf }: Pick<RunFactsOptions, "volumes" | "terms">,
   executionId: string,
   earlierId: string,
   earlier: RunState,
   request: RetryRequest,
 ): Promise<RetryFacts> {
   const { definition, header } = earlier;
-  const storage = await storageFacts(volumes, request, definition, keptVolumes(header.volumes));
-  return { executionId, earlierId, earlier, storage };
+  const [terms, storage] = await Promise.all([
+    termsOf(request.tenant),
+    storageFacts(volumes, request, definition, keptVolumes(header.volumes)),
+  ]);
+  return { executionId, earlierId, earlier, terms, storage };
 }
 
 async function storageFacts(

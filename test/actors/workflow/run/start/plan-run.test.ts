@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Json } from "../../../../../actors/kernel/json.ts";
 import { invalidAt, Problem } from "../../../../../actors/kernel/problem.ts";
+import { usualTerms } from "../../../../../actors/policy/quota.ts";
 import { storageQuota } from "../../../../../actors/policy/storage-quota.ts";
 import type { Definition } from "../../../../../actors/workflow/definition.ts";
 import { maxDescendants, planRun, type RunFacts } from "../../../../../actors/workflow/run/start/plan-run.ts";
@@ -56,6 +57,7 @@ function decide({ request, facts, storage }: Change) {
   const declared = { workspace: null, shared_volumes: [], ...storage };
   return planRun(asked, {
     executionId: id,
+    terms: usualTerms(asked.tenant),
     workflow: {
       workflow_id: "w",
       name: "asks",
@@ -138,7 +140,7 @@ describe("volumes", () => {
   });
 
   test("no granted run makes a volume above the tenant's limit, or any in a full tenant", () => {
-    const { tenantBytes } = storageQuota(null, "acme");
+    const { tenantBytes } = storageQuota(usualTerms("acme"));
     const change = fc.record({
       limit: fc.constantFrom(null, 1, tenantBytes, tenantBytes + 1),
       own: fc.constantFrom(1, tenantBytes + 1),
