@@ -34,6 +34,7 @@ const below: Record<Layer, readonly Layer[]> = {
 /** Programs for operators are wired from every part, like `main.ts`. */
 const wired = [
   "src/main.ts",
+  "src/programs/audit/main.ts",
   "src/programs/dead-letters/main.ts",
   "src/programs/migrate/main.ts",
   "src/programs/partitions/main.ts",

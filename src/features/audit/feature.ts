@@ -2,6 +2,7 @@
 
 import { integer } from "../../config/setting.ts";
 import { defineFeature } from "../feature.ts";
+import { startSealing, startTellingHeads } from "./chain/sealing.ts";
 import { createCrossings } from "./crossings.ts";
 import { createRefusals } from "./refusals.ts";
 import { type EraseOlder, startAuditRetention } from "./retention.ts";
@@ -37,6 +38,8 @@ export const audit = defineFeature({
       routes: auditRoutes({ sql, audit, terms: tenants.terms, now }),
       jobs: [refusals.start],
       sweeps: [
+        () => startSealing({ sql, now, info, warn }),
+        () => startTellingHeads({ sql, now, info, warn }),
         () => startAuditRetention({ sql, retentionDays: settings.auditRetentionDays, now, report: info, others }),
       ],
     };

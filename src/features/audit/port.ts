@@ -5,7 +5,8 @@ import { madeStorable } from "../../../actors/manifest/storable.ts";
 import type { Call } from "../../http/route.ts";
 
 export type { AuditedBy } from "../../../actors/kernel/audit.ts";
-export { type Audit, type AuditedChange, type AuditedOutcome, createAudit } from "./service.ts";
+export { auditedTenants, type ChainReport, type NotedHead, parseHead, verifyChain } from "./chain/verify.ts";
+export { type Audit, type AuditedChange, createAudit } from "./service.ts";
 
 /** Who acts in a call. */
 export type AuditedCall = Pick<Call, "identity" | "request" | "requestId" | "address">;

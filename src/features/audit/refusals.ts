@@ -1,7 +1,8 @@
 /**
  * Refusals in the audit log: of each actor, route and minute one entry, of failed authentications one of each client
  * address and minute, each with a count. They are counted in memory and written a moment later, so that no refusal waits
- * for its entry or fails with it. All nodes count into the same entry.
+ * for its entry or fails with it. All nodes count into the same entry until it is sealed; what comes later, from a node
+ * that could not reach the database, has an entry of its own.
  */
 import { systemTenant } from "../../../actors/identity/identity.ts";
 import type { AuditedBy } from "../../../actors/kernel/audit.ts";
@@ -12,6 +13,9 @@ import { repeatedly } from "../../lib/timers.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
 import { actorOf, auditedRequest } from "./port.ts";
 import { insertEntries, type NewEntry } from "./service.ts";
+
+/** What their entries tell; these alone may be counted up before they are sealed. */
+export const countedActions = ["auth.denied", "auth.failed"];
 
 const minuteMs = 60_000;
 const writeEveryMs = 1_000;
@@ -83,13 +87,12 @@ export function createRefusals({ sql, now, report }: RefusalsOptions) {
     const entries = [...batch.values()].map(({ entry, code, count }) => ({ ...entry, details: { code, count } }));
     // In one order, so that two nodes that write the same entries do not wait for each other in a circle.
     entries.sort((a, b) => (a.id < b.id ? -1 : 1));
-    const { text, parameters } = insertEntries(
-      entries,
-      `order by id on conflict (id) do update set details = audit_entries.details || jsonb_build_object('count',
-        (audit_entries.details ->> 'count')::int + (excluded.details ->> 'count')::int)`,
-    );
     try {
-      await sql.unsafe(text, parameters as string[], { prepare: true });
+      const written = new Set(await countUp(entries));
+      const late = entries.filter(({ id }) => !written.has(id));
+      const at = now();
+      const occasion = (id: string) => derivedUuid(JSON.stringify(["late", id, Math.floor(at / minuteMs)]));
+      if (late.length > 0) await countUp(late.map((entry) => ({ ...entry, at, id: occasion(entry.id) })));
     } catch (error) {
       // The next round takes them up, within bounds.
       for (const [id, counted] of batch) {
@@ -99,6 +102,18 @@ export function createRefusals({ sql, now, report }: RefusalsOptions) {
       }
       report("audit_refusals_unwritten", { entries: pending.size, error: String(error) });
     }
+  }
+
+  /** @returns the ids of those that are not sealed yet, in which it was counted */
+  async function countUp(entries: readonly NewEntry[]): Promise<readonly string[]> {
+    const { text, parameters } = insertEntries(
+      entries,
+      `order by id on conflict (id) do update set details = audit_entries.details || jsonb_build_object('count',
+        (audit_entries.details ->> 'count')::int + (excluded.details ->> 'count')::int)
+      where audit_entries.sequence is null returning id`,
+    );
+    const rows = await sql.unsafe<{ id: string }[]>(text, parameters as string[], { prepare: true });
+    return rows.map(({ id }) => id);
   }
 
   return {

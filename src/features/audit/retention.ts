@@ -1,6 +1,6 @@
-/** The end of old entries. Runs at boot and every hour on every node; nodes take different entries. */
+/** The end of old entries. Runs at boot and every hour on every node; nodes take different chains. */
 import { repeatedly } from "../../lib/timers.ts";
-import type { Sql } from "../../store/postgres/pool.ts";
+import type { Sql, Transaction } from "../../store/postgres/pool.ts";
 
 export interface AuditRetentionOptions {
   readonly sql: Sql;
@@ -18,7 +18,7 @@ export type EraseOlder = (before: Date, limit: number) => Promise<number>;
 
 const everyMs = 3_600_000;
 const dayMs = 86_400_000;
-/** Entries per statement: none locks the table for long. */
+/** Rows per statement: none locks a table for long. */
 const atOnce = 2_000;
 
 /** @returns a function that ends it, after a round under way */
@@ -33,20 +33,54 @@ export function startAuditRetention(options: AuditRetentionOptions): () => Promi
   return repeatedly(everyMs, round, (error) => options.report("audit_retention_failed", { error: String(error) }));
 }
 
-/** @returns how many went @throws when the database is away; what is left goes next time */
-export function eraseOldEntries({ sql, ...age }: Age & Pick<AuditRetentionOptions, "sql">): Promise<number> {
-  return inStatements(age, async (before, limit) => {
-    const { count } = await sql`
-      delete from audit_entries where id in (
-        select id from audit_entries where at < ${before} order by at limit ${limit} for update skip locked)`;
-    return count;
-  });
+/**
+ * Entries go from the beginning of their tenant's chain, which then begins behind them.
+ * @returns how many went
+ * @throws when the database is away; what is left goes next time
+ */
+export async function eraseOldEntries({ sql, ...age }: Age & Pick<AuditRetentionOptions, "sql">): Promise<number> {
+  const before = beginOf(age);
+  for (let erased = 0; ; ) {
+    const count = await sql.begin((tx) => eraseOfOneChain(tx, before));
+    if (count === null) return erased;
+    erased += count;
+  }
+}
+
+interface Kept {
+  readonly sequence: number;
+  readonly at: Date;
+  readonly chain: Buffer;
+}
+
+/** @returns how many entries of a chain went; null: no chain has any that is so old, or other nodes are about them */
+async function eraseOfOneChain(tx: Transaction, before: Date): Promise<number | null> {
+  const [chain] = await tx<{ tenant: string; first: number }[]>`
+    select tenant, first_sequence::float8 as first, set_config('svc.audit_change', 'retention', true)
+    from audit_chains where first_at < ${before} order by first_at limit 1 for update skip locked`;
+  if (chain === undefined) return null;
+  const { tenant, first } = chain;
+  const entries = await tx<Kept[]>`
+    select sequence::float8 as sequence, at, chain from audit_entries
+    where tenant = ${tenant} and sequence >= ${first} order by sequence limit ${atOnce + 1}`;
+  const young = entries.findIndex(({ at }) => at >= before);
+  const count = Math.min(atOnce, young === -1 ? entries.length : young);
+  const last = entries[count - 1];
+  if (last !== undefined) {
+    await tx`delete from audit_entries where tenant = ${tenant} and sequence between ${first} and ${last.sequence}`;
+    await tx`
+      update audit_chains set first_sequence = ${last.sequence + 1}, anchor = ${last.chain} where tenant = ${tenant}`;
+  }
+  await tx`update audit_chains set first_at = ${entries[count]?.at ?? null} where tenant = ${tenant}`;
+  return count;
 }
 
 type Age = Pick<AuditRetentionOptions, "retentionDays" | "now">;
 
-async function inStatements({ retentionDays, now }: Age, erase: EraseOlder): Promise<number> {
-  const before = new Date(now() - retentionDays * dayMs);
+const beginOf = ({ retentionDays, now }: Age): Date => new Date(now() - retentionDays * dayMs);
+
+async function inStatements(age: Age, erase: EraseOlder): Promise<number> {
+  const before = beginOf(age);
   for (let erased = 0; ; ) {
     const count = await erase(before, atOnce);
     erased += count;

@@ -14,6 +14,7 @@ import type { Intake } from "../../../../src/features/stimuli/intake/intake.ts";
 import { stimulusRecords } from "../../../../src/features/stimuli/intake/records.ts";
 import { createApp } from "../../../../src/http/app.ts";
 import { createLogger } from "../../../../src/http/operations/log.ts";
+import { emptyAudit } from "../../../harness/audit.ts";
 import { believing } from "../../../harness/callers.ts";
 import type { LooseJson } from "../../../harness/loose-json.ts";
 import { freshStores } from "../../../harness/stores.ts";
@@ -131,7 +132,8 @@ export async function openFixture() {
       return { status: response.status, headers: response.headers, body: (await response.json()) as LooseJson };
     },
     async reset() {
-      await sql`truncate stimuli, stimulus_keys, workflow_runs, audit_entries, idempotency_keys`;
+      await sql`truncate stimuli, stimulus_keys, workflow_runs, idempotency_keys`;
+      await emptyAudit(sql);
       arrivals.length = 0;
       reports.length = 0;
       outcome = () => null;
