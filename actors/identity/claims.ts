@@ -10,8 +10,8 @@ import {
   type Tier,
   tiers,
 } from "./identity.ts";
-import { effectiveScopes, type ScopeMode } from "./scopes.ts";
-import { consumerTenant, isEnterpriseSlug, isTenantSlug } from "./tenant.ts";
+import { boundOf, effectiveScopes, type ScopeMode } from "./scopes.ts";
+import { consumerTenant, isEnterpriseSlug, isTenantSlug, tenantKind } from "./tenant.ts";
 
 export type Claims = Readonly<Record<string, unknown>>;
 
@@ -37,8 +37,9 @@ export interface ClaimRules {
 }
 
 /**
- * The caller may claim an enterprise tenant as theirs; whether it exists the reader of the token has to look up.
- * @param recorded of a tenant user, where the tenant's own records say what they are; null: as the token says
+ * A consumer may claim an enterprise tenant or a team as home; whether it exists, and whether the consumer is a member
+ * of the team, the reader of the token has to look up.
+ * @param recorded of a tenant user and of a member of a team, where the tenant's own records say what they are; null: as the token says
  * @throws Problem 401 `invalid_role`, `invalid_tier`, `invalid_tenant_slug`, `identity_not_recognized`
  */
 export function identityFromClaims(
@@ -61,7 +62,7 @@ export function identityFromClaims(
   const facts = {
     kind,
     role: rules.kind === "system" ? role.platform : null,
-    membership: membershipIn(home, kind, recorded ?? role.membership ?? rules.defaultMembership),
+    membership: membershipIn(home, kind, recorded, role.membership ?? rules.defaultMembership),
   };
   return {
     ...facts,
@@ -73,6 +74,7 @@ export function identityFromClaims(
     keyId: null,
     issuedAt: typeof claims.iat === "number" ? Math.floor(claims.iat) : null,
     email: provenAddress(claims),
+    bound: boundOf(scopeWords(claims), rules.scopeMode),
     scopes: effectiveScopes(facts, scopeWords(claims), rules.scopeMode),
   };
 }
@@ -87,13 +89,13 @@ function kindOf(realm: ClaimRules["kind"], machine: boolean): IdentityKind {
   return machine ? "service_account" : "operator";
 }
 
-/** A consumer is at home in the own tenant, or in an enterprise tenant that the token names; in no other person's. */
+/** A consumer is at home in the own tenant, or in an enterprise tenant or a team that the token names; in no other person's. */
 function homeTenant(kind: IdentityKind, subject: string, claimed: string | null, rules: ClaimRules): string {
   if (kind === "tenant_user") return rules.realm.slice("tenant-".length);
   if (kind !== "consumer") return systemTenant;
   const own = consumerTenant(subject, rules.sha256Hex);
   if (claimed === null || claimed === own) return own;
-  if (!isEnterpriseSlug(claimed)) throw foreignTenant();
+  if (!isEnterpriseSlug(claimed) && tenantKind(claimed) !== "team") throw foreignTenant();
   return claimed;
 }
 
@@ -101,11 +103,21 @@ function homeTenant(kind: IdentityKind, subject: string, claimed: string | null,
 export const foreignTenant = () =>
   new Problem("invalid_tenant_slug", "The token names a tenant it may not", {}, {}, 401);
 
-/** A consumer in an enterprise tenant is a member there, never more. */
-function membershipIn(home: string, kind: IdentityKind, ofUser: Membership): Membership | null {
-  if (kind === "tenant_user") return ofUser;
-  return kind === "consumer" && isEnterpriseSlug(home) ? "member" : null;
+/** A consumer in an enterprise tenant is a member there, never more; in a team what its records say. */
+function membershipIn(
+  home: string,
+  kind: IdentityKind,
+  recorded: Membership | null,
+  ofUser: Membership,
+): Membership | null {
+  if (kind === "tenant_user") return recorded ?? ofUser;
+  if (kind !== "consumer") return null;
+  if (tenantKind(home) === "team") return recorded ?? "member";
+  return isEnterpriseSlug(home) ? "member" : null;
 }
+
+/** What the token calls its bearer, shortened; null: it does not say. Never more than a name. */
+export const displayName = (claims: Claims): string | null => text(claims.name)?.slice(0, 128) ?? null;
 
 /** A path of mail has at most 256 octets (RFC 5321, 4.5.3.1); what is longer than 64 + 1 + 255 is no address. */
 const maxAddress = 320;

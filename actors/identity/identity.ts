@@ -20,7 +20,7 @@ export interface Identity {
   readonly realm: string;
   /** Only operators and service accounts hold one. */
   readonly role: Role | null;
-  /** Tenant users hold one; a consumer in an enterprise tenant is its member. */
+  /** What the caller is in the effective tenant: of tenant users and team members; a consumer in an enterprise tenant is its member. */
   readonly membership: Membership | null;
   /** Tier claim of a consumer-realm token. */
   readonly tier: Tier | null;
@@ -33,6 +33,11 @@ export interface Identity {
   /** When the token was issued, Unix seconds; null for API keys. */
   readonly issuedAt: number | null;
   readonly email: string | null;
+  /**
+   * The most that the credential opens, whatever its holder may: an API key its own scopes, a token of a realm with
+   * `restrict` those it names. Null: all that the holder may.
+   */
+  readonly bound: ReadonlySet<string> | null;
   /** Effective scopes, implied ones included. */
   readonly scopes: ReadonlySet<string>;
 }

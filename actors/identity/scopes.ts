@@ -1,10 +1,11 @@
 /** Which caller holds which scope: one table, and the rules by which a token's claims widen or narrow it. */
-import type { Identity } from "./identity.ts";
+import type { Identity, Membership } from "./identity.ts";
 
 /**
  * The columns of the table.
  * A admin, O operator, R readonly: operators and service accounts with that role.
- * S service account without role. T tenant user who is owner or admin, M who is member. C consumer.
+ * S service account without role. T tenant user or team member who is owner or admin, M who is member. C consumer in
+ * the own tenant.
  */
 export type ScopeColumn = "A" | "O" | "S" | "R" | "T" | "M" | "C";
 
@@ -64,8 +65,8 @@ export function scopesOfColumn(column: ScopeColumn): ReadonlySet<string> {
 
 /** Which column of the table a caller stands in. */
 function scopeColumn(caller: Pick<Identity, "kind" | "role" | "membership">): ScopeColumn {
-  if (caller.kind === "consumer") return caller.membership === null ? "C" : "M";
-  if (caller.kind === "tenant_user") return caller.membership === "member" ? "M" : "T";
+  if (caller.kind === "consumer" && caller.membership === null) return "C";
+  if (caller.kind === "consumer" || caller.kind === "tenant_user") return caller.membership === "member" ? "M" : "T";
   if (caller.role === "admin") return "A";
   if (caller.role === "operator") return "O";
   return caller.role === "readonly" ? "R" : "S";
@@ -86,16 +87,39 @@ export function effectiveScopes(
   claimed: readonly string[],
   mode: ScopeMode,
 ): ReadonlySet<string> {
-  const base = scopesOfColumn(scopeColumn(caller));
-  const named = new Set(claimed.flatMap(expand));
-  if (mode === "union") return withImplied(isOfPlatform(caller) ? new Set([...base, ...named]) : base);
-  return named.size > 0 ? new Set([...withImplied(named)].filter((scope) => base.has(scope))) : withImplied(base);
+  if (mode === "restrict" || !isOfPlatform(caller)) return scopesWithin(caller, boundOf(claimed, mode));
+  return withImplied(new Set([...scopesOfColumn(scopeColumn(caller)), ...claimed.flatMap(expand)]));
 }
+
+/** The most that a token opens: what it names under `restrict`; null: it sets no bound. */
+export function boundOf(claimed: readonly string[], mode: ScopeMode): ReadonlySet<string> | null {
+  const named = mode === "restrict" ? new Set(claimed.flatMap(expand)) : new Set<string>();
+  return named.size > 0 ? withImplied(named) : null;
+}
+
+/** What the table gives a caller, as far as a credential opens it. @param bound null: it opens all */
+export function scopesWithin(
+  caller: Pick<Identity, "kind" | "role" | "membership">,
+  bound: ReadonlySet<string> | null,
+): ReadonlySet<string> {
+  const base = withImplied(scopesOfColumn(scopeColumn(caller)));
+  return bound === null ? base : new Set([...base].filter((scope) => bound.has(scope)));
+}
+
+/**
+ * The same caller as a member of a tenant that is not their home, such as a team: with the scopes that this membership
+ * gives, as far as the credential opens them.
+ */
+export const asMember = (identity: Identity, membership: Membership): Identity => ({
+  ...identity,
+  membership,
+  scopes: scopesWithin({ kind: identity.kind, role: identity.role, membership }, identity.bound),
+});
 
 const isOfPlatform = ({ kind }: Pick<Identity, "kind">): boolean => kind === "operator" || kind === "service_account";
 
 /** The known scopes a word stands for. */
-function expand(word: string): string[] {
+export function expand(word: string): string[] {
   const scope = word.startsWith("svc.edge.") ? `aegis.edge.${word.slice("svc.edge.".length)}` : word;
   if (allScopes.has(scope)) return [scope];
   if (scope === "*") return [...allScopes];
@@ -104,8 +128,11 @@ function expand(word: string): string[] {
   return [...allScopes].filter((known) => known.startsWith(prefix));
 }
 
+/** Scopes over the platform itself, which a key has only where it names them. */
+export const platformScopes: ReadonlySet<string> = new Set(platformTable.flatMap(([, scopes]) => scopes.split(" ")));
+
 /** Adds what a scope brings with it: writing includes reading, except for secrets. */
-function withImplied(scopes: ReadonlySet<string>): ReadonlySet<string> {
+export function withImplied(scopes: ReadonlySet<string>): ReadonlySet<string> {
   const all = new Set(scopes);
   for (const scope of scopes) {
     if (scope === "aegis.edge.fleet.manage") all.add("aegis.edge.fleet.read");

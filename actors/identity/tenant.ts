@@ -66,7 +66,8 @@ export interface TenantChoice {
 }
 
 /**
- * The effective tenant of a request.
+ * The effective tenant of a request. An API key acts in the tenant that it was made for, whatever headers say; that of a
+ * machine which was made for its home may be sent on by `X-Tenant-Id`, as the machine's tokens are.
  * @param mayDelegate whether the service account's client is allowed to act in a tenant
  * @throws Problem 400 `invalid_tenant_slug`, 403 `tenant_delegation_forbidden`
  */
@@ -75,17 +76,19 @@ export function chooseTenant(
   headers: TenantHeaders,
   mayDelegate: (clientId: string | null, slug: string) => boolean,
 ): TenantChoice {
-  if (identity.kind === "operator" && identity.role === "admin" && headers.switched) {
+  const isKey = identity.keyId !== null;
+  if (identity.kind === "operator" && identity.role === "admin" && headers.switched && !isKey) {
     return { slug: wellFormed(headers.switched), by: "switched" };
   }
-  if (identity.kind === "service_account" && headers.delegated) {
+  const mayBeSent = !isKey || identity.homeTenant === systemTenant;
+  if (identity.kind === "service_account" && headers.delegated && mayBeSent) {
     const slug = wellFormed(headers.delegated);
     if (slug !== identity.homeTenant && !mayDelegate(identity.clientId, slug)) {
       throw new Problem("tenant_delegation_forbidden", "This client may not act in that tenant");
     }
     return { slug, by: slug === identity.homeTenant ? "home" : "delegated" };
   }
-  if ((identity.kind === "consumer" || identity.kind === "tenant_user") && headers.team) {
+  if ((identity.kind === "consumer" || identity.kind === "tenant_user") && headers.team && !isKey) {
     const id = headers.team.toLowerCase().replace(/^t-/, "");
     if (!uuidPattern.test(id)) throw malformed();
     return { slug: `t-${id}`, by: "team" };

@@ -19,8 +19,11 @@ import type { Queue } from "../http/operations/queues.ts";
 import type { RequestAudit } from "../http/request-audit.ts";
 import type { Route } from "../http/route.ts";
 import type { EventStreams } from "../http/streams/sse.ts";
+import type { Keys } from "../identity/api-keys.ts";
 import type { DevelopmentIssuer } from "../identity/development-issuer.ts";
+import type { Members } from "../identity/members.ts";
 import type { Tenants } from "../identity/tenants.ts";
+import type { Users } from "../identity/users.ts";
 import type { Activity, FactWriter, News, Projection, Runtime } from "../runtime/port.ts";
 import type { Sql } from "../store/postgres/pool.ts";
 import type { RedisServers } from "../store/redis/connections.ts";
@@ -55,6 +58,9 @@ export interface NodeContext<S extends SettingTable = SettingTable> {
   readonly notices: Notices;
   readonly streams: EventStreams;
   readonly tenants: Tenants;
+  readonly members: Members;
+  readonly keys: Keys;
+  readonly users: Users;
   /** Who sends a request to a public route, where it carries a good bearer token; null for all others. */
   readonly callerOf: (request: Request) => Promise<Identity | null>;
   /** Null outside development mode. */

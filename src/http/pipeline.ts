@@ -33,10 +33,11 @@ export function pipeline(
       return;
     }
     if (!authenticator) throw new Error(`${route.path} asks for a bearer token on a listener that reads none`);
-    const identity = await authenticator.identify(request, route.sse, incoming.address);
+    const caller = await authenticator.identify(request, route.sse, incoming.address);
+    known.identity = caller;
+    const resolved = await authenticator.resolveTenant(caller, request, route.whileSuspended);
+    const { identity, slug: tenant } = resolved;
     known.identity = identity;
-    const resolved = await authenticator.resolveTenant(identity, request, route.whileSuspended);
-    const tenant = resolved.slug;
     known.tenant = tenant;
     requireKind(identity, route);
     if (route.scope !== null) requireScope(identity, route.scope);

@@ -1,10 +1,13 @@
 /** Who calls, and in which tenant: steps of every request before its route's scope is looked at. */
 import { LRUCache } from "lru-cache";
 import type { Identity } from "../../actors/identity/identity.ts";
+import { asMember } from "../../actors/identity/scopes.ts";
 import { chooseTenant, type TenantChoice, tenantKind } from "../../actors/identity/tenant.ts";
 import { Problem } from "../../actors/kernel/problem.ts";
 import type { Transaction } from "../store/postgres/pool.ts";
+import type { Keys } from "./api-keys.ts";
 import { bearerToken, isApiKey } from "./bearer.ts";
+import type { Members } from "./members.ts";
 import type { AuthSettings } from "./settings.ts";
 import { requireActive, type Tenants } from "./tenants.ts";
 import type { TokenVerifier } from "./tokens.ts";
@@ -30,6 +33,8 @@ export interface Authenticator {
 
 export interface ResolvedTenant {
   readonly slug: string;
+  /** The caller as they are in this tenant: in a team they have the role and the scopes of their membership there. */
+  readonly identity: Identity;
   /** Another tenant than their own, which an administrator entered. */
   readonly isEntered: boolean;
   /**
@@ -41,13 +46,22 @@ export interface ResolvedTenant {
 
 export interface AuthenticatorOptions {
   readonly tokens: TokenVerifier;
+  readonly keys: Pick<Keys, "identify">;
+  readonly members: Pick<Members, "find">;
   readonly tenants: Tenants;
   readonly settings: Pick<AuthSettings, "service_accounts" | "delegation">;
   /** Null in development mode. */
   readonly failures: FailureLimit | null;
 }
 
-export function createAuthenticator({ tokens, tenants, settings, failures }: AuthenticatorOptions): Authenticator {
+export function createAuthenticator({
+  tokens,
+  keys,
+  members,
+  tenants,
+  settings,
+  failures,
+}: AuthenticatorOptions): Authenticator {
   // A client that is not listed acts in its home tenant alone.
   const allowed = new Map(settings.service_accounts.map((account) => [account.client_id, account.tenants]));
   const mayDelegate = (clientId: string | null, slug: string): boolean => {
@@ -57,8 +71,7 @@ export function createAuthenticator({ tokens, tenants, settings, failures }: Aut
 
   function credentialIdentity(request: Request, queryToken: boolean): Promise<Identity> {
     const token = bearerToken(request.headers, request.url, queryToken);
-    if (isApiKey(token)) throw new Problem("invalid_api_key", "The API key is not known");
-    return tokens.verify(token);
+    return isApiKey(token) ? keys.identify(token) : tokens.verify(token);
   }
 
   /**
@@ -67,6 +80,7 @@ export function createAuthenticator({ tokens, tenants, settings, failures }: Aut
    * @throws Problem 404 `tenant_not_found`
    */
   function missing({ slug, by }: TenantChoice, identity: Identity, isRead: boolean): ResolvedTenant {
+    const known = { slug, identity, isEntered: false };
     const { role } = identity;
     const mayCreate = by === "delegated" && settings.delegation.autoprovision && tenantKind(slug) !== "team";
     const create = (made: (tx: Transaction) => Promise<void>) => tenants.ensure(slug, made);
@@ -74,10 +88,17 @@ export function createAuthenticator({ tokens, tenants, settings, failures }: Aut
       await create(made);
       await noteTier(identity);
     };
-    if (by === "home") return { slug, isEntered: false, create: createHome };
-    if (mayCreate && isRead) return { slug, isEntered: false, create: null };
-    if (mayCreate && role !== "readonly") return { slug, isEntered: false, create };
+    if (by === "home") return { ...known, create: createHome };
+    if (mayCreate && isRead) return { ...known, create: null };
+    if (mayCreate && role !== "readonly") return { ...known, create };
     throw new Problem("tenant_not_found", "Tenant not found");
+  }
+
+  /** @throws Problem 403 `not_a_team_member`, also for a team that does not exist */
+  async function inTeam(slug: string, identity: Identity): Promise<Identity> {
+    const role = await members.find(slug, identity);
+    if (role === null) throw new Problem("not_a_team_member", "The caller is no member of that team");
+    return role === identity.membership && slug === identity.homeTenant ? identity : asMember(identity, role);
   }
 
   /** The newest token of a consumer says what tier the consumer's own tenant has, where nothing stronger does. */
@@ -106,14 +127,14 @@ export function createAuthenticator({ tokens, tenants, settings, failures }: Aut
         mayDelegate,
       );
       const { slug, by } = choice;
-      if (by === "team") throw new Problem("not_a_team_member", "The caller is no member of that team");
+      const acting = by === "team" ? await inTeam(slug, identity) : identity;
       const isRead = method === "GET" || method === "HEAD";
       const status = await tenants.status(slug);
       if (status === null) return missing(choice, identity, isRead);
       const isOpen = (by === "switched" && isRead) || (whileSuspended && status === "suspended");
       if (!isOpen) requireActive(status);
       if (by === "home") await noteTier(identity);
-      return { slug, isEntered: by === "switched" && slug !== identity.homeTenant, create: null };
+      return { slug, identity: acting, isEntered: by === "switched" && slug !== identity.homeTenant, create: null };
     },
   };
 }

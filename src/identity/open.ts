@@ -1,6 +1,7 @@
 /** Identity put together: who may call this node, and in which tenant they act. */
 import type { Sql } from "../store/postgres/pool.ts";
 import type { Notices } from "../store/redis/notices.ts";
+import { createKeys, type Keys } from "./api-keys.ts";
 import { type Authenticator, createAuthenticator, createFailureLimit } from "./authenticate.ts";
 import {
   createDevelopmentIssuer,
@@ -8,12 +9,12 @@ import {
   type DevelopmentIssuer,
   readDevelopmentClients,
 } from "./development-issuer.ts";
-import { createMembers } from "./members.ts";
+import { createMembers, type Members } from "./members.ts";
 import { createRealms } from "./realms.ts";
 import { type AuthSettings, readAuthSettings, type SettingsReading, type TokenAlgorithm } from "./settings.ts";
 import { createTenants, type Tenants } from "./tenants.ts";
 import { createTokenVerifier } from "./tokens.ts";
-import { createUsers } from "./users.ts";
+import { createUsers, type Users } from "./users.ts";
 
 /** What identity takes from the configuration. */
 export interface IdentityConfig {
@@ -48,6 +49,9 @@ export function readIdentity({ mode, file, authRealms, ...config }: IdentityConf
 export interface Identification {
   readonly authenticator: Authenticator;
   readonly tenants: Tenants;
+  readonly members: Members;
+  readonly keys: Keys;
+  readonly users: Users;
   /** Rejects while the keys of some configured realm cannot be had; null when none is configured. */
   readonly probe: (() => Promise<void>) | null;
 }
@@ -117,20 +121,26 @@ export function createIdentification({
     tenantExists,
     now,
   });
-  const members = createMembers({ sql, defaultRole: settings.tenant_default_role, now });
+  const users = createUsers(sql);
+  const members = createMembers({ sql, defaultRole: settings.tenant_default_role, notices, now });
+  const listed = new Set(settings.service_accounts.map(({ client_id }) => client_id));
+  const keys = createKeys({ sql, members, isListed: (clientId) => listed.has(clientId), notices, now });
   const tokens = createTokenVerifier({
     realms,
     leewaySeconds: settings.leeway_seconds,
     maxTokenHours: settings.max_token_hours,
     tenantExists,
     members,
-    saw: createUsers(sql).saw,
+    saw: users.saw,
     now,
   });
   const failures = limitFailures ? createFailureLimit(now) : null;
   return {
-    authenticator: createAuthenticator({ tokens, tenants, settings, failures }),
+    authenticator: createAuthenticator({ tokens, keys, members, tenants, settings, failures }),
     tenants,
+    members,
+    keys,
+    users,
     probe: settings.realms.length > 0 ? realms.probe : null,
   };
 }

@@ -2,13 +2,14 @@
 import { createHash } from "node:crypto";
 import { decodeJwt, decodeProtectedHeader, errors, jwtVerify } from "jose";
 import { LRUCache } from "lru-cache";
-import { claimedMembership, foreignTenant, identityFromClaims } from "../../actors/identity/claims.ts";
+import { claimedMembership, displayName, foreignTenant, identityFromClaims } from "../../actors/identity/claims.ts";
 import type { Identity, Membership } from "../../actors/identity/identity.ts";
-import { isEnterpriseSlug } from "../../actors/identity/tenant.ts";
+import { isEnterpriseSlug, tenantKind } from "../../actors/identity/tenant.ts";
 import { Problem } from "../../actors/kernel/problem.ts";
 import { isTokenAlgorithm, type VerificationKey } from "./keys.ts";
 import type { Members } from "./members.ts";
 import type { Realm, Realms } from "./realms.ts";
+import type { Seen } from "./users.ts";
 
 export interface TokenVerifier {
   /** @throws Problem 401 `invalid_token`, `token_expired` and what the claims lack; 503 `identity_provider_unavailable` */
@@ -24,8 +25,8 @@ export interface TokenVerifierOptions {
   readonly tenantExists: (slug: string) => Promise<boolean>;
   /** What tenant users are in their tenants; null: what their tokens say. */
   readonly members: Members | null;
-  /** Told of each token once it has passed. Must not throw. */
-  readonly saw: (identity: Identity) => void;
+  /** Told of each token once it has passed, and of one whose bearer lost every role. Must not throw. */
+  readonly saw: (seen: Seen) => void;
   readonly now: () => number;
 }
 
@@ -33,6 +34,7 @@ interface Verified {
   /** As the token says. */
   readonly identity: Identity;
   readonly claimed: Membership | null;
+  readonly name: string | null;
   /** As a member of this role. */
   readonly as: (role: Membership) => Identity;
   readonly realm: Realm;
@@ -53,9 +55,8 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
     const { kind, homeTenant } = identity;
     if (kind === "consumer" && isEnterpriseSlug(homeTenant) && !(await options.tenantExists(homeTenant)))
       throw foreignTenant();
-    if (identity.kind !== "tenant_user" || options.members === null) return identity;
-    const role = await options.members.roleOf(identity, claimed);
-    return role === identity.membership ? identity : as(role);
+    const role = await recordedRole(identity, claimed, options);
+    return role === null || role === identity.membership ? identity : as(role);
   }
 
   return {
@@ -67,15 +68,28 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
       const verified = await verifyAnew(token, options);
       remembered.set(digest, verified);
       const identity = await known(verified);
-      options.saw(identity);
+      options.saw({ ...identity, name: verified.name, claimed: verified.claimed });
       return identity;
     },
   };
 }
 
+/** What the records say the caller is at home; null: they are not asked. @throws Problem 401, 403 for who is no member */
+async function recordedRole(
+  identity: Identity,
+  claimed: Membership | null,
+  { members }: Pick<TokenVerifierOptions, "members">,
+): Promise<Membership | null> {
+  if (identity.kind === "tenant_user") return members?.roleOf(identity, claimed) ?? null;
+  if (tenantKind(identity.homeTenant) !== "team") return null;
+  const role = (await members?.find(identity.homeTenant, identity)) ?? null;
+  if (role === null) throw foreignTenant();
+  return role;
+}
+
 async function verifyAnew(
   token: string,
-  { realms, leewaySeconds, maxTokenHours, now }: TokenVerifierOptions,
+  { realms, leewaySeconds, maxTokenHours, saw, now }: TokenVerifierOptions,
 ): Promise<Verified> {
   const { kid, algorithm, issuer } = readUnverified(token);
   const realm = await realms.byIssuer(issuer);
@@ -102,14 +116,32 @@ async function verifyAnew(
   if (typeof iat !== "number" || iat > now() / 1000 + leewaySeconds) throw invalidToken();
   if (!isAccessToken(payload) || (exp ?? 0) - iat > maxTokenHours * 3600) throw invalidToken();
   const as = memoized((role: Membership) => identityFromClaims(sub, payload, realm.rules, role));
+  const name = displayName(payload);
   return {
-    identity: identityFromClaims(sub, payload, realm.rules),
+    identity: recognised(
+      () => identityFromClaims(sub, payload, realm.rules),
+      () => {
+        const lost = { kind: "operator", clientId: null, email: null, role: null, claimed: null } as const;
+        saw({ ...lost, realm: realm.rules.realm, userId: sub, name, issuedAt: Math.floor(iat) });
+      },
+    ),
     claimed: claimedMembership(payload, realm.rules),
+    name,
     as,
     realm,
     key,
     until: ((exp ?? 0) + leewaySeconds) * 1000,
   };
+}
+
+/** Who has no role any more is no caller, which the keys made before have to know. */
+function recognised(read: () => Identity, lost: () => void): Identity {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Problem && error.code === "identity_not_recognized") lost();
+    throw error;
+  }
 }
 
 /** Providers sign other tokens with the same keys: an ID token tells an application who signed in, and opens nothing. */

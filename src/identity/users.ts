@@ -1,16 +1,26 @@
 /** What the newest token of each person and machine told: what is known of them while they do not call. */
 import { LRUCache } from "lru-cache";
-import type { Identity } from "../../actors/identity/identity.ts";
+import type { Identity, Membership } from "../../actors/identity/identity.ts";
 import { isStorable } from "../../actors/manifest/storable.ts";
 import { inBatches } from "../store/batches.ts";
-import type { Sql } from "../store/postgres/pool.ts";
+import type { Sql, Transaction } from "../store/postgres/pool.ts";
 
 export interface Users {
   /**
-   * An identity that a token proved. It is written behind the request, which never waits for it; what could not be
-   * written comes with the next token. Never throws.
+   * What a token proved. It is written behind the request, which never waits for it; what could not be written comes
+   * with the next token. Never throws.
    */
-  saw(identity: Identity): void;
+  saw(seen: Seen): void;
+  /** Writes it at once, in the transaction that makes what goes by it. */
+  note(tx: Transaction, seen: Seen): Promise<void>;
+}
+
+/** A person or machine, as a token told of it. */
+export interface Seen extends Pick<Identity, "realm" | "userId" | "kind" | "clientId" | "email" | "role" | "issuedAt"> {
+  /** As the token calls the person; null: it does not. */
+  readonly name: string | null;
+  /** What the token claims the person to be in the tenant of its realm; null: it claims nothing. */
+  readonly claimed: Membership | null;
 }
 
 const limits = { rows: 500, statements: 1 };
@@ -24,7 +34,9 @@ interface Sighting {
   readonly kind: Identity["kind"];
   readonly client_id: string | null;
   readonly email: string | null;
+  readonly name: string | null;
   readonly role: Identity["role"];
+  readonly member_role: Membership | null;
   readonly token_iat: number;
 }
 
@@ -47,20 +59,33 @@ export function createUsers(sql: Sql): Users {
   }
 
   return {
-    saw({ realm, userId, kind, clientId, email, role, issuedAt }) {
-      if (issuedAt === null || waiting >= maxWaiting || !isStorable(userId)) return;
-      const name = JSON.stringify([realm, userId]);
-      if (issuedAt <= (written.get(name) ?? 0)) return;
-      void note(name, {
-        realm,
-        user_id: userId,
-        kind,
-        client_id: storable(clientId),
-        email: storable(email),
-        role,
-        token_iat: issuedAt,
-      });
+    saw(seen) {
+      const sighting = sightingOf(seen);
+      if (sighting === null || waiting >= maxWaiting) return;
+      const name = JSON.stringify([seen.realm, seen.userId]);
+      if (sighting.token_iat <= (written.get(name) ?? 0)) return;
+      void note(name, sighting);
     },
+    async note(tx, seen) {
+      const sighting = sightingOf(seen);
+      if (sighting !== null) await writeSightings(tx, [sighting]);
+    },
+  };
+}
+
+/** Null for what no token told, and for what cannot be stored. */
+function sightingOf({ realm, userId, kind, clientId, email, name, role, claimed, issuedAt }: Seen): Sighting | null {
+  if (issuedAt === null || !isStorable(userId)) return null;
+  return {
+    realm,
+    user_id: userId,
+    kind,
+    client_id: storable(clientId),
+    email: storable(email),
+    name: storable(name),
+    role,
+    member_role: claimed,
+    token_iat: issuedAt,
   };
 }
 
@@ -68,15 +93,17 @@ export function createUsers(sql: Sql): Users {
 const storable = (text: string | null): string | null => (text !== null && isStorable(text) ? text : null);
 
 /** Of one person the newest counts. Rows are locked in one order, so that nodes do not wait for each other in a circle. */
-async function writeSightings(sql: Sql, sightings: readonly Sighting[]): Promise<readonly null[]> {
+async function writeSightings(sql: Sql | Transaction, sightings: readonly Sighting[]): Promise<readonly null[]> {
   await sql`
-    insert into users (realm, user_id, kind, client_id, email, role, token_iat)
-    select distinct on (realm, user_id) realm, user_id, kind, client_id, email, role, token_iat
+    insert into users (realm, user_id, kind, client_id, email, name, role, member_role, token_iat)
+    select distinct on (realm, user_id) realm, user_id, kind, client_id, email, name, role, member_role, token_iat
     from json_to_recordset(${JSON.stringify(sightings)}::text::json)
-      as r (realm text, user_id text, kind text, client_id text, email text, role text, token_iat bigint)
+      as r (realm text, user_id text, kind text, client_id text, email text, name text, role text, member_role text,
+        token_iat bigint)
     order by realm, user_id, token_iat desc
     on conflict (realm, user_id) do update set kind = excluded.kind, client_id = excluded.client_id,
-      email = excluded.email, role = excluded.role, token_iat = excluded.token_iat, last_seen_at = now()
+      email = excluded.email, name = excluded.name, role = excluded.role, member_role = excluded.member_role,
+      token_iat = excluded.token_iat, last_seen_at = now()
     where users.token_iat < excluded.token_iat`;
   return sightings.map(() => null);
 }

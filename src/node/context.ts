@@ -5,6 +5,7 @@ import { openMail } from "../adapters/mail/port.ts";
 import { defaultIsolation, openSandboxes, Sandboxes } from "../adapters/sandbox/port.ts";
 import { ConfigError } from "../config/load.ts";
 import type { NodeContext } from "../features/feature.ts";
+import { startStreamEnds } from "../http/streams/holders.ts";
 import { EventStreams } from "../http/streams/sse.ts";
 import { openIdentity } from "../identity/open.ts";
 import { createRuntime } from "../runtime/index.ts";
@@ -53,6 +54,8 @@ export async function openContext(
   const notices = openNotices(redisServers, config.redisPrefix);
   disposer.push(() => notices.close());
   const identity = await openIdentity(validated.identity, config, sql, notices, now);
+  const streams = new EventStreams();
+  disposer.push(startStreamEnds({ sql, notices, streams, now }));
   const runtime = createRuntime({
     sql,
     beside: stores.database.beside,
@@ -90,8 +93,11 @@ export async function openContext(
     environmentAsSet: config.environmentAsSet,
     runtime,
     notices,
-    streams: new EventStreams(),
+    streams,
     tenants: identity.tenants,
+    members: identity.members,
+    keys: identity.keys,
+    users: identity.users,
     callerOf: (request) =>
       request.headers.has("authorization")
         ? identity.authenticator.identify(request, false, null).catch(() => null)

@@ -20,6 +20,7 @@ export function identityOf(tenant: string, facts: Partial<Identity> = {}): Ident
     keyId: null,
     issuedAt: null,
     email: null,
+    bound: null,
     scopes: allScopes,
     ...facts,
   };
@@ -38,5 +39,10 @@ export const believing: Authenticator = {
     if (identity === undefined) throw new Problem("invalid_token", "The token is not valid");
     return identity;
   },
-  resolveTenant: async (identity) => ({ slug: identity.homeTenant, isEntered: false, create: null }),
+  resolveTenant: async (identity) => ({
+    slug: identity.homeTenant,
+    identity,
+    isEntered: false,
+    create: null,
+  }),
 };

@@ -22,6 +22,7 @@ const authenticator: Authenticator = {
   identify: async () => identity,
   resolveTenant: async (_, { headers }) => ({
     slug: headers.get("x-tenant-id") ?? "acme",
+    identity,
     isEntered: false,
     create: null,
   }),

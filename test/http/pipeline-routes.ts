@@ -28,6 +28,7 @@ const caller: Identity = {
   keyId: null,
   issuedAt: null,
   email: null,
+  bound: null,
   scopes: effectiveScopes(readonly, [], "union"),
 };
 
@@ -42,9 +43,9 @@ export const authenticator: Authenticator = {
     if (header !== "Bearer good") throw new Problem("invalid_token", "The token is not valid");
     return caller;
   },
-  async resolveTenant(_, { headers }) {
+  async resolveTenant(identity, { headers }) {
     if (headers.get("x-tenant-id") === "Bad") throw new Problem("invalid_tenant_slug", "This is no tenant name");
-    return { slug: "acme", isEntered: false, create: null };
+    return { slug: "acme", identity, isEntered: false, create: null };
   },
 };
 

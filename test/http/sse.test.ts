@@ -4,11 +4,14 @@ import { connect, type Socket } from "node:net";
 import { type Logged, streamLog } from "../../src/http/streams/log-stream.ts";
 import { type EventStream, EventStreams } from "../../src/http/streams/sse.ts";
 import type { LogEntry } from "../../src/runtime/port.ts";
+import { identityOf } from "../harness/callers.ts";
 import { until } from "../harness/until.ts";
 
 const chunk = "x".repeat(64 * 1024);
 let server: ReturnType<typeof Bun.serve> | null = null;
 afterEach(() => server?.stop(true));
+
+const identity = identityOf("acme");
 
 /** A listener with one stream per request; the source keeps what it was given. */
 function open(
@@ -23,7 +26,11 @@ function open(
     hostname: "127.0.0.1",
     idleTimeout,
     fetch: (request, listener) =>
-      streams.open({ request, server: listener, stopping: leaving.signal }, new URL(request.url).pathname, source),
+      streams.open(
+        { request, server: listener, stopping: leaving.signal, identity },
+        new URL(request.url).pathname,
+        source,
+      ),
   });
   return { streams, leaving, port: server.port ?? 0 };
 }
@@ -166,7 +173,7 @@ test("two hundred per tenant; a reader that is gone makes room", async () => {
   const sockets: Socket[] = [];
   for (let count = 0; count < 200; count++) sockets.push(await client(port));
   await until(() => streams.size === 200, { what: "two hundred streams" });
-  const call = { request: new Request("http://x/"), server: null, stopping: new AbortController().signal };
+  const call = { request: new Request("http://x/"), server: null, stopping: new AbortController().signal, identity };
   expect(() => streams.open(call, "/", async () => {})).toThrow("At most 200");
   expect(streams.open(call, "/other", async () => {})).toBeInstanceOf(Response);
   sockets.pop()?.destroy();

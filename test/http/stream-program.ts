@@ -1,5 +1,6 @@
 /** A listener with event streams in a process of its own. Says on standard output where it is and how many are open. */
 import { EventStreams } from "../../src/http/streams/sse.ts";
+import { identityOf } from "../harness/callers.ts";
 
 const streams = new EventStreams({ keepAliveMs: 1_000 });
 const leaving = new AbortController();
@@ -8,8 +9,10 @@ const server = Bun.serve({
   port: 0,
   development: false,
   fetch: (request, listener) =>
-    streams.open({ request, server: listener, stopping: leaving.signal }, "acme", async (stream) =>
-      stream.comment("open"),
+    streams.open(
+      { request, server: listener, stopping: leaving.signal, identity: identityOf("acme") },
+      "acme",
+      async (stream) => stream.comment("open"),
     ),
 });
 console.log(`port ${server.port}`);

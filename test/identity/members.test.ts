@@ -13,7 +13,12 @@ afterAll(() => stores?.dispose());
 
 const members = (defaultRole: "admin" | "member" = "admin") =>
   createMembers({ sql: stores.sql, defaultRole, now: () => now });
-const user = (tenant: string, userId: string) => ({ realm: `tenant-${tenant}`, userId, homeTenant: tenant });
+const user = (tenant: string, userId: string, email: string | null = null) => ({
+  realm: `tenant-${tenant}`,
+  userId,
+  homeTenant: tenant,
+  email,
+});
 const owners = async (tenant: string) =>
   (await stores.sql`select user_id from tenant_members where tenant = ${tenant} and role = 'owner'`).map(
     ({ user_id }) => user_id,
@@ -81,4 +86,67 @@ test("the same subject of another tenant is another member", async () => {
   await known.roleOf(user("two", "eve"), null);
   expect(await known.roleOf(user("two", "ann"), null)).toBe("admin");
   expect([await owners("one"), await owners("two")]).toEqual([["ann"], ["eve"]]);
+});
+
+test("the address a tenant was made for owns it, and only while there is no owner", async () => {
+  const tenant = "named";
+  await stores.sql`
+    insert into tenants (slug, kind, display_name, owner_email) values (${tenant}, 'enterprise', 'n', 'Ann@Acme.test')`;
+  const known = members("member");
+  const asked = async (userId: string, email: string | null, claimed: Membership | null = null) => {
+    now += 3_000;
+    return known.roleOf(user(tenant, userId, email), claimed);
+  };
+  // The first user, an unproven address and an address that only looks alike are no owners.
+  expect(await asked("bob", "bob@acme.test")).toBe("member");
+  expect(await asked("eve", null)).toBe("member");
+  expect(await asked("ann", "ann@acme.TEST")).toBe("owner");
+  expect(await asked("second", "ann@acme.test")).toBe("member");
+  expect(await asked("claims", "c@acme.test", "owner")).toBe("admin");
+  expect(await owners(tenant)).toEqual(["ann"]);
+  // Named later, a member becomes the owner of a tenant that has none.
+  await stores.sql.begin((tx) => known.change(tx, tenant, user(tenant, "ann"), "admin"));
+  await stores.sql`update tenants set owner_email = 'bob@acme.test' where slug = ${tenant}`;
+  expect([await asked("bob", "bob@acme.test"), await owners(tenant)]).toEqual(["owner", ["bob"]]);
+});
+
+test("a revoked member with any role claim stays out until invited again", async () => {
+  const tenant = "gone";
+  const known = members();
+  const accepted: string[] = [];
+  const pending = new Map([["bob@acme.test", "member" as const]]);
+  known.invitedBy({
+    async accept(_, slug, address, { userId }) {
+      const role = pending.get(address) ?? null;
+      if (role !== null) accepted.push(`${slug} ${address} ${userId}`);
+      pending.delete(address);
+      return role;
+    },
+  });
+  await known.roleOf(user(tenant, "ann"), null);
+  const bob = user(tenant, "bob", "bob@acme.test");
+  expect(await known.roleOf(bob, null)).toBe("member");
+  expect(await known.find(tenant, bob)).toBe("member");
+  await stores.sql.begin((tx) => known.revoke(tx, tenant, bob));
+  known.changed(tenant);
+  expect(await known.find(tenant, bob)).toBe(null);
+  for (const claimed of [null, "admin", "owner"] as const)
+    await expect(known.roleOf(bob, claimed)).rejects.toMatchObject({ code: "membership_revoked" });
+  pending.set("bob@acme.test", "member");
+  // An address that the provider does not vouch for matches no invitation.
+  await expect(known.roleOf({ ...bob, email: null }, null)).rejects.toMatchObject({ code: "membership_revoked" });
+  now += 3_000;
+  expect(await known.roleOf(bob, null)).toBe("member");
+  expect(accepted).toEqual(["gone bob@acme.test bob", "gone bob@acme.test bob"]);
+});
+
+test("an owner whose membership ends leaves the tenant to the next one", async () => {
+  const known = members();
+  await known.roleOf(user("left", "ann"), null);
+  await known.roleOf(user("left", "bob"), null);
+  await stores.sql.begin((tx) => known.revoke(tx, "left", user("left", "ann")));
+  known.changed("left");
+  await expect(known.roleOf(user("left", "ann"), "owner")).rejects.toMatchObject({ code: "membership_revoked" });
+  expect(await known.roleOf(user("left", "bob"), "owner")).toBe("owner");
+  expect(await owners("left")).toEqual(["bob"]);
 });

@@ -1,6 +1,6 @@
 /** People and machines as their newest token told of them (docs/reference/identity.md). */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { createUsers } from "../../src/identity/users.ts";
+import { createUsers, type Seen } from "../../src/identity/users.ts";
 import { identityOf } from "../harness/callers.ts";
 import { freshStores, type TestStores } from "../harness/stores.ts";
 import { until } from "../harness/until.ts";
@@ -15,16 +15,21 @@ const stored = () =>
   stores.sql`select realm, user_id, email, role, token_iat::int as iat from users order by realm, user_id`.then(
     (rows) => rows.map(({ realm, user_id, email, role, iat }) => [realm, user_id, email, role, iat]),
   );
-const ann = (facts: object) =>
-  identityOf("svc-system", { kind: "operator", realm: "svc-system", userId: "ann", ...facts });
+const seen = (tenant: string, facts: Partial<Seen>): Seen => ({
+  ...identityOf(tenant, { userId: "ann" }),
+  name: null,
+  claimed: null,
+  ...facts,
+});
+const ann = (facts: Partial<Seen>) => seen("svc-system", { kind: "operator", realm: "svc-system", ...facts });
 
 test("the newest token counts, whichever node sees which one first", async () => {
   const [here, there] = [createUsers(stores.sql), createUsers(stores.sql)];
   here.saw(ann({ role: "admin", issuedAt: 100 }));
   here.saw(ann({ role: "readonly", issuedAt: 300, email: "ann@example.test" }));
   there.saw(ann({ role: "operator", issuedAt: 200 }));
-  there.saw(ann({ role: "admin", issuedAt: null, keyId: "of an API key" }));
-  there.saw(identityOf("acme", { kind: "tenant_user", realm: "tenant-acme", userId: "ann", issuedAt: 50 }));
+  there.saw(ann({ role: "admin", issuedAt: null }));
+  there.saw(seen("acme", { kind: "tenant_user", realm: "tenant-acme", issuedAt: 50 }));
   const expected = [
     ["svc-system", "ann", "ann@example.test", "readonly", 300],
     ["tenant-acme", "ann", null, null, 50],

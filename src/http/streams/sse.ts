@@ -10,7 +10,8 @@
  * and `write` tells by a promise that the socket does not keep up.
  */
 import { Problem } from "../../../actors/kernel/problem.ts";
-import type { Incoming } from "../route.ts";
+import type { Call } from "../route.ts";
+import { type Holder, holderOf } from "./holders.ts";
 
 const keepAliveMs = 15_000;
 const longestMs = 24 * 3600 * 1000;
@@ -65,12 +66,16 @@ export class EventStream {
   readonly #counter: Counter;
 
   constructor(
-    readonly tenant: string,
+    readonly holder: Holder,
     source: (stream: EventStream) => Promise<void>,
     counter: Counter,
   ) {
     this.#source = source;
     this.#counter = counter;
+  }
+
+  get tenant(): string {
+    return this.holder.tenant;
   }
 
   /** Called by Bun when the head of the answer is out. What it returns settles when the body is over. */
@@ -191,13 +196,18 @@ export class EventStreams {
     return this.#open.size;
   }
 
+  /** Those that are open now. */
+  held(): readonly EventStream[] {
+    return [...this.#open];
+  }
+
   /**
    * Opens a stream.
    * @param source writes to it until it closes; what it throws cuts the connection
    * @throws Problem 429 `too_many_streams` when the tenant has 200 open on this node
    */
   open(
-    { request, server, stopping }: Pick<Incoming, "request" | "server" | "stopping">,
+    { request, server, stopping, identity }: Pick<Call, "request" | "server" | "stopping" | "identity">,
     tenant: string,
     source: (stream: EventStream) => Promise<void>,
   ): Response {
@@ -207,7 +217,7 @@ export class EventStreams {
     }
     server?.timeout(request, idleSeconds);
     this.#obey(stopping);
-    const stream = new EventStream(tenant, source, this.#counter);
+    const stream = new EventStream(holderOf(identity, tenant), source, this.#counter);
     // Bun's own kind of source, which the standard's types do not know.
     return new Response(new ReadableStream(stream as unknown as UnderlyingDefaultSource), { headers });
   }
