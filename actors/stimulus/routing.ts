@@ -5,10 +5,11 @@
 import type { Json } from "../kernel/json.ts";
 import type { Problem } from "../kernel/problem.ts";
 import { iso } from "../kernel/time.ts";
+import { type RateUser, rateUserOf } from "../policy/rates/limits.ts";
 import type { RunRequest } from "../workflow/run/start/request.ts";
 import { payloadOf } from "./content.ts";
 import { failedStatusOf, retryAt } from "./statuses.ts";
-import type { Chosen, ClassificationDetail, Failure, Settlement, Stimulus, StimulusRun } from "./stimulus.ts";
+import type { Chosen, ClassificationDetail, Failure, Receiver, Settlement, Stimulus, StimulusRun } from "./stimulus.ts";
 
 /** The configured source of a stimulus, as far as routing depends on it. */
 export interface SourceFacts {
@@ -50,6 +51,11 @@ export function planRouting<Router>({
   return { kind: "end", failure: failure("no_router_configured", message) };
 }
 
+/** The person whose rates a stimulus counts in; null for a webhook, which is none. */
+export function rateUserOfReceiver({ kind, realm, sub }: Receiver): RateUser | null {
+  return kind === "webhook" || realm === null ? null : rateUserOf({ kind, realm, userId: sub });
+}
+
 /** The request for the run of a stimulus. Its rate was debited with the acceptance. */
 export function runRequest(
   stimulus: Stimulus,
@@ -67,6 +73,7 @@ export function runRequest(
     timeoutSeconds: null,
     securityContext: null,
     starter: null,
+    countedFor: rateUserOfReceiver(stimulus.receivedBy),
     initiatedBy: { kind, sub, email },
     parent: null,
     stimulusId: stimulus.id,

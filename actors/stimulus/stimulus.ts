@@ -13,10 +13,18 @@ export interface Receiver {
   readonly sub: string;
   readonly email: string | null;
   readonly tier: Identity["tier"];
+  /** Of a caller, whose subject is one of this realm; null of webhooks, and of what former versions took in. */
+  readonly realm: string | null;
 }
 
 /** The caller who posts or replays a stimulus. */
-export const receiverOf = ({ kind, userId, email, tier }: Identity): Receiver => ({ kind, sub: userId, email, tier });
+export const receiverOf = ({ kind, userId, email, tier, realm }: Identity): Receiver => ({
+  kind,
+  sub: userId,
+  email,
+  tier,
+  realm,
+});
 
 /** A message that was checked and is to be accepted. */
 export interface Arrival {

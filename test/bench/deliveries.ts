@@ -2,9 +2,8 @@
 import { createHmac } from "node:crypto";
 import { join } from "node:path";
 import { systemTenant } from "../../actors/identity/identity.ts";
-import { buckets } from "../../actors/policy/rates/limits.ts";
-import { setOverride } from "../../src/features/limits/overrides.ts";
 import type { Sql } from "../../src/store/postgres/pool.ts";
+import { liftRates } from "../harness/rates.ts";
 import { until } from "../harness/until.ts";
 import type { BenchService } from "./service.ts";
 import type { BenchStores } from "./stores.ts";
@@ -67,13 +66,6 @@ export async function prepareRouter(service: BenchService, agent: object): Promi
   if (!router.ok) throw new Error(`router: ${router.status} ${await router.text()}`);
   await made(service, systemTenant, "/v1/stimulus-routes", { source: "asked", secret });
   return "asked";
-}
-
-async function liftRates(sql: Sql, tenant: string): Promise<void> {
-  for (const bucket of buckets) {
-    const wide = { resource: "workflow_execution", bucket, limit: 1_000_000_000, burst: null } as const;
-    await setOverride(sql, crypto.randomUUID(), { tenant, user: null, ...wide });
-  }
 }
 
 async function made(service: BenchService, tenant: string, path: string, body: object): Promise<void> {

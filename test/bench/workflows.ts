@@ -3,10 +3,9 @@
  * person cost.
  */
 import { systemTenant } from "../../actors/identity/identity.ts";
-import { buckets } from "../../actors/policy/rates/limits.ts";
-import { setOverride } from "../../src/features/limits/overrides.ts";
 import { openPostgres, type Sql } from "../../src/store/postgres/pool.ts";
 import { openRedis } from "../../src/store/redis/connections.ts";
+import { liftRates } from "../harness/rates.ts";
 import { until } from "../harness/until.ts";
 import { bareApproval, bareList, bareTransitions } from "./floors/bare-workflows.ts";
 import { type BenchService, residentMiB, startBenchService } from "./service.ts";
@@ -56,7 +55,7 @@ export async function benchWorkflows(stores: BenchStores): Promise<Row[]> {
   const service = await startBenchService(stores, name, [], { SVC_ACTOR_IDLE_SECONDS: String(idleSeconds) });
   const sql = openPostgres({ url: stores.databaseUrl, schema: name, poolSize: 4 });
   try {
-    await liftRates(sql);
+    await liftRates(sql, systemTenant);
     await register(service, "asks", asking);
     await register(service, "loops", looping);
     return [
@@ -67,20 +66,6 @@ export async function benchWorkflows(stores: BenchStores): Promise<Row[]> {
   } finally {
     await sql.end({ timeout: 2 });
     await service.stop();
-  }
-}
-
-/** The tier's limits are a few a minute. */
-async function liftRates(sql: Sql): Promise<void> {
-  for (const bucket of buckets) {
-    await setOverride(sql, crypto.randomUUID(), {
-      tenant: systemTenant,
-      user: null,
-      resource: "workflow_execution",
-      bucket,
-      limit: 1_000_000_000,
-      burst: null,
-    });
   }
 }
 

@@ -5,6 +5,7 @@
  */
 
 import { Problem } from "../../kernel/problem.ts";
+import { countedFor } from "../../policy/rates/counted.ts";
 import { missingPathWarnings } from "../prompt.ts";
 import { type Settled, startChecks } from "./checks.ts";
 import type { StartFacts, StartPlan, StartVolumes } from "./facts.ts";
@@ -59,6 +60,7 @@ function settle(request: StartRequest, facts: StartFacts): StartPlan {
       hierarchy: hierarchyOf(executionId, request, spec.swarm),
       security_context: agent.securityContext,
       initiating_user_sub: origin.initiatingUserSub,
+      ...countedFor(request.countedFor),
       retry_of: request.retryOf ?? null,
       runtime: {
         isolation: isInline ? inlineIsolation : isolation,

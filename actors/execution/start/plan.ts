@@ -11,6 +11,7 @@ import { Delivery, JudgeValidator, OutputHandler, Validator } from "../../agent/
 import { defineLog } from "../../kernel/effect.ts";
 import { AnyJson } from "../../kernel/json.ts";
 import { Nullable } from "../../kernel/schema.ts";
+import { CountedFor } from "../../policy/rates/counted.ts";
 import { ToolEntry } from "../../tool/catalog.ts";
 
 export const Warning = Type.Object({ code: Type.String(), message: Type.String() });
@@ -88,6 +89,8 @@ export const Header = Type.Object({
   hierarchy: Hierarchy,
   security_context: Nullable(Type.String()),
   initiating_user_sub: Nullable(Type.String()),
+  /** Whose rates its model and tool calls count in beside the tenant's. */
+  counted_for: Type.Optional(CountedFor),
   /** The execution that this one repeats. */
   retry_of: Nullable(Type.String()),
   runtime: RuntimeFacts,

@@ -2,6 +2,7 @@
 import type { AgentSpec } from "../../agent/manifest/spec.ts";
 import type { Identity } from "../../identity/identity.ts";
 import type { Json } from "../../kernel/json.ts";
+import type { RateUser } from "../../policy/rates/limits.ts";
 import type { AgentRuntimeOverrides } from "../child.ts";
 import type { Header, MountPlan, Warning } from "./plan.ts";
 
@@ -20,7 +21,7 @@ export interface StartOrigin {
   } | null;
   readonly workflow: { readonly name: string; readonly executionId: string } | null;
   readonly initiatingUserSub: string | null;
-  /** Counted, never refused by the concurrency quota (judges, output handlers). */
+  /** Judges and handlers of output: never refused by the concurrency quota, though counted, and free of the rate of starts. */
   readonly exempt: boolean;
 }
 
@@ -36,6 +37,8 @@ export type StartRequest = AgentReference & {
   readonly origin: StartOrigin;
   /** Null: no caller; the tenant's own standing decides. */
   readonly starter: Starter | null;
+  /** Whose rates it counts in beside the tenant's; null: the tenant's alone. */
+  readonly countedFor?: RateUser | null;
   readonly input: Json;
   readonly intent?: string | null;
   readonly version?: string | null;

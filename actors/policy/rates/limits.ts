@@ -1,139 +1,124 @@
-/** How much may be used in which time: the tiers' defaults and the windows (docs/reference/identity.md). Pure. */
+/** Which buckets a use counts in, and how much each of them holds (docs/reference/identity.md). Pure. */
 import type { Identity, Tier } from "../../identity/identity.ts";
 import { tenantKind } from "../../identity/tenant.ts";
+import { buckets, type RateBucket, type RateResource, tierLimit, unlimited } from "./resources.ts";
 
-export const resources = ["agent_execution", "workflow_execution", "llm_call", "llm_token"] as const;
-export type RateResource = (typeof resources)[number];
+/** The person whose limits a use counts in beside the tenant's: a subject is one of its realm. */
+export interface RateUser {
+  readonly realm: string;
+  readonly userId: string;
+}
 
-export const buckets = ["per_minute", "hourly", "daily", "weekly", "monthly"] as const;
-export type RateBucket = (typeof buckets)[number];
+/** The person that a caller is held to; null: a machine, which counts in the tenant's buckets alone. */
+export function rateUserOf(caller: Pick<Identity, "kind" | "realm" | "userId"> | null): RateUser | null {
+  if (caller === null || caller.kind === "service_account") return null;
+  return { realm: caller.realm, userId: caller.userId };
+}
 
-/** Units per bucket, in the order of `buckets`. */
-type Row = readonly [perMinute: number, hourly: number, daily: number, weekly: number, monthly: number];
-
-const K = 1000;
-const M = 1000 * K;
-
-const defaults: Readonly<Record<Tier, Readonly<Record<RateResource, Row>>>> = {
-  free: {
-    agent_execution: [3, 5, 20, 80, 100],
-    workflow_execution: [2, 3, 10, 40, 50],
-    llm_call: [20, 100, 500, 2500, 5000],
-    llm_token: [20 * K, 100 * K, 500 * K, 2.5 * M, 5 * M],
-  },
-  pro: {
-    agent_execution: [10, 50, 200, 1000, 2000],
-    workflow_execution: [5, 25, 100, 500, 1000],
-    llm_call: [60, 500, 3 * K, 15 * K, 30 * K],
-    llm_token: [100 * K, 500 * K, 3 * M, 15 * M, 30 * M],
-  },
-  business: {
-    agent_execution: [30, 200, 1 * K, 5 * K, 10 * K],
-    workflow_execution: [15, 100, 500, 2.5 * K, 5 * K],
-    llm_call: [200, 2 * K, 15 * K, 75 * K, 150 * K],
-    llm_token: [500 * K, 2.5 * M, 15 * M, 75 * M, 150 * M],
-  },
-  enterprise: {
-    agent_execution: [100, 1 * K, 10 * K, 50 * K, 200 * K],
-    workflow_execution: [50, 500, 5 * K, 25 * K, 100 * K],
-    llm_call: [500, 10 * K, 100 * K, 500 * K, 1 * M],
-    llm_token: [2 * M, 10 * M, 100 * M, 500 * M, 1000 * M],
-  },
-};
-
-/** Who uses: a person is held to limits of his own beside the tenant's; a caller without a person to the tenant's alone. */
-export type RateUser = Pick<Identity, "kind" | "userId">;
+/** The tenant that a use belongs to. */
+export interface RateTenant {
+  readonly slug: string;
+  readonly tier: Tier | "system";
+}
 
 export type RateScope = "user" | "tenant" | "source";
 
 /** A limit that an operator set for a tenant, for a person, or for a person in a tenant. Null stands for any. */
 export interface RateOverride {
   readonly tenant: string | null;
-  readonly user: string | null;
+  readonly user: RateUser | null;
+  /** The consumer's tenant that the person owns; null: none, or no person. */
+  readonly owns: string | null;
   readonly resource: RateResource;
   readonly bucket: RateBucket;
+  /** `unlimited`: none. */
   readonly limit: number;
   /** Capacity of the per-minute bucket; null: the limit. */
   readonly burst: number | null;
 }
 
-/** One bucket that a use is tested against. */
-export interface RateRule {
+/** What a use asks of the buckets of a resource. */
+export interface RateDemand {
+  readonly resource: RateResource;
+  /** What has to be left in every bucket, units; 0: nothing is tested. */
+  readonly need: number;
+  /** What is taken out of every bucket; below 0 it is given back. */
+  readonly take: number;
+}
+
+export const demands = {
+  /** So many whole units. */
+  of: (resource: RateResource, units = 1): RateDemand => ({ resource, need: units, take: units }),
+  /** Something has to be left; what is used is known later. */
+  balance: (resource: RateResource): RateDemand => ({ resource, need: 1e-6, take: 0 }),
+  /** What was used, also beyond what is left. */
+  settled: (resource: RateResource, units: number): RateDemand => ({ resource, need: 0, take: units }),
+  returned: ({ resource, take }: RateDemand): RateDemand => ({ resource, need: 0, take: -take }),
+};
+
+/** How much a bucket holds for somebody. */
+export interface RateLimit {
+  readonly resource: RateResource;
   readonly scope: RateScope;
   readonly bucket: RateBucket;
+  /** `unlimited`: counted, never refused. */
   readonly limit: number;
   /** What the bucket holds at most. */
   readonly capacity: number;
 }
 
+/** One bucket that a use is tested against. */
+export interface RateRule extends RateLimit, Pick<RateDemand, "need" | "take"> {}
+
 /**
- * Every bucket that a use counts in. For each of them the most particular override holds, else the tier; the tenant's
- * own scope knows no overrides of persons, except where the tenant is one person's.
- * @param tier of the tenant
+ * Every bucket of a resource that a use counts in. For each of them the most particular override holds, else the tier;
+ * the tenant's own scope knows no overrides of persons, except those of its owner where it is one person's.
  */
-export function rulesOf(
-  tenant: string,
-  tier: Tier | "system",
+export function limitsOf(
+  tenant: RateTenant,
   user: RateUser | null,
   resource: RateResource,
   overrides: readonly RateOverride[],
-): RateRule[] {
-  const usual = defaults[tier === "system" ? "enterprise" : tier][resource];
-  const counted = user === null || user.kind === "service_account" ? null : user;
-  const rules = (scope: RateScope, person: string | null): RateRule[] =>
-    buckets.map((bucket, index) => {
-      const found = overrideFor(tenant, person, resource, bucket, overrides);
-      const limit = found?.limit ?? (usual[index] as number);
-      return { scope, bucket, limit, capacity: bucket === "per_minute" ? (found?.burst ?? limit) : limit };
+): RateLimit[] {
+  const among = overrides.filter((one) => one.resource === resource);
+  const limits = (scope: RateScope, isPerson: (override: RateOverride) => boolean): RateLimit[] =>
+    buckets.map((bucket) => {
+      const found = overrideFor(
+        tenant.slug,
+        isPerson,
+        among.filter((one) => one.bucket === bucket),
+      );
+      const limit = found?.limit ?? tierLimit(tenant.tier, resource, bucket);
+      return { resource, scope, bucket, limit, capacity: bucket === "per_minute" ? (found?.burst ?? limit) : limit };
     });
-  if (counted === null) return rules("tenant", null);
-  const owner = counted.kind === "consumer" && tenantKind(tenant) === "consumer" ? counted.userId : null;
-  return [...rules("user", counted.userId), ...rules("tenant", owner)];
+  const isOwned = tenantKind(tenant.slug) === "consumer";
+  const ofTenant = limits("tenant", ({ owns }) => isOwned && owns === tenant.slug);
+  if (user === null) return ofTenant;
+  const isUser = (one: RateOverride) => one.user?.userId === user.userId && one.user.realm === user.realm;
+  return [...limits("user", isUser), ...ofTenant];
+}
+
+/** The buckets as they are tested: an unlimited minute is not counted, as nothing of it is ever shown. */
+export function rulesOf(
+  tenant: RateTenant,
+  user: RateUser | null,
+  { resource, need, take }: RateDemand,
+  overrides: readonly RateOverride[],
+): RateRule[] {
+  return limitsOf(tenant, user, resource, overrides)
+    .filter(({ bucket, limit }) => bucket !== "per_minute" || limit !== unlimited)
+    .map((limit) => ({ ...limit, need: limit.limit === unlimited ? 0 : need, take }));
 }
 
 function overrideFor(
   tenant: string,
-  user: string | null,
-  resource: RateResource,
-  bucket: RateBucket,
-  overrides: readonly RateOverride[],
-): RateOverride | null {
-  const among = overrides.filter((one) => one.resource === resource && one.bucket === bucket);
-  const at = (ofTenant: string | null, ofUser: string | null) =>
-    among.find((one) => one.tenant === ofTenant && one.user === ofUser);
-  const personal = user === null ? undefined : (at(tenant, user) ?? at(null, user));
-  return personal ?? at(tenant, null) ?? null;
+  isPerson: (override: RateOverride) => boolean,
+  among: readonly RateOverride[],
+): RateOverride | undefined {
+  const personal = among.filter(isPerson);
+  return (
+    personal.find((one) => one.tenant === tenant) ??
+    personal.find((one) => one.tenant === null) ??
+    among.find((one) => one.tenant === tenant && one.user === null)
+  );
 }
-
-/** A fixed window of UTC, Unix ms. The minute is no window: its bucket refills all the time. */
-export function windowOf(bucket: Exclude<RateBucket, "per_minute">, now: number): { start: number; end: number } {
-  const date = new Date(now);
-  const [year, month, day] = [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()];
-  const hour = 3_600_000;
-  switch (bucket) {
-    case "hourly": {
-      const start = Math.floor(now / hour) * hour;
-      return { start, end: start + hour };
-    }
-    case "daily": {
-      const start = Date.UTC(year, month, day);
-      return { start, end: start + 24 * hour };
-    }
-    case "weekly": {
-      // ISO weeks begin on Monday; getUTCDay counts from Sunday.
-      const start = Date.UTC(year, month, day - ((date.getUTCDay() + 6) % 7));
-      return { start, end: start + 7 * 24 * hour };
-    }
-    case "monthly":
-      return { start: Date.UTC(year, month, 1), end: Date.UTC(year, month + 1, 1) };
-  }
-}
-
-/** Seconds of a bucket's window as `RateLimit-Policy` gives it; months count as 30 days. */
-export const windowSeconds: Readonly<Record<RateBucket, number>> = {
-  per_minute: 60,
-  hourly: 3600,
-  daily: 86_400,
-  weekly: 604_800,
-  monthly: 2_592_000,
-};

@@ -3,6 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Attachment, MountPlan } from "../../execution/start/plan.ts";
 import { AnyJson, JsonObject } from "../../kernel/json.ts";
 import { Nullable, Text } from "../../kernel/schema.ts";
+import { CountedFor } from "../../policy/rates/counted.ts";
 import { Definition, Judge } from "../definition.ts";
 
 /** Unix milliseconds. */
@@ -31,6 +32,8 @@ export const RunHeader = Type.Object({
   intent: Text,
   attachments: Type.Array(Attachment),
   initiated_by: Initiator,
+  /** Whose rates the executions that it starts count in beside the tenant's. */
+  counted_for: Type.Optional(CountedFor),
   /** Claimed by a consumer who set it going: what the run starts has the quotas of that tier. Null: the tenant's own. */
   tier: Type.Optional(Nullable(Text)),
   /** Of what it starts: an agent that names none gets this one. Null: the agent's default. */

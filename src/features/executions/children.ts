@@ -12,6 +12,7 @@ import { defineLog } from "../../../actors/kernel/effect.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import { storableText } from "../../../actors/kernel/text.ts";
+import { rateUserIn } from "../../../actors/policy/rates/counted.ts";
 import { isUuid } from "../../http/route.ts";
 import { type Activity, type Address, implement, type Runtime, Terminal } from "../../runtime/port.ts";
 import { argumentsOf, readLog } from "./iteration/loop-activities.ts";
@@ -69,6 +70,7 @@ function requestOf(
       exempt: true,
     },
     starter: null,
+    countedFor: rateUserIn(header),
     input,
     timeoutSeconds: Math.ceil(timeout_ms / 1000),
     judgedMounts: trigger === "validator" ? plan.mounts : [],

@@ -1,21 +1,25 @@
-/** Rate limits of starts, held across all nodes. */
+/** Rate limits of starts, model calls and tool calls, held across all nodes. */
 import { flag } from "../../config/setting.ts";
 import { defineFeature } from "../feature.ts";
 import { noLimiter, openLimiter } from "./limiter.ts";
+import { limitMetrics } from "./metrics.ts";
+import { createStandings } from "./standings.ts";
 
 export const limits = defineFeature({
   name: "limits",
   settings: {
     rateLimits: flag("SVC_RATE_LIMITS", {
-      meaning: "hold tenants and people to their rates of workflow starts; off only where something in front does",
+      meaning:
+        "hold tenants and people to their rates of starts, model and tool calls; off only where something in front does",
       default: true,
     }),
   },
-  open({ settings, sql, redisServers, prefix, tenants, now, info }) {
-    const { terms } = tenants;
+  open({ settings, sql, redisServers, prefix, tenants, notices, now, info }) {
+    const standings = createStandings({ sql, terms: tenants.terms, notices, now });
+    const metrics = limitMetrics();
     const limiter = settings.rateLimits
-      ? openLimiter({ sql, redisServers, prefix, terms, now, report: info })
+      ? openLimiter({ redisServers, prefix, standings, now, report: info, refused: metrics.refused })
       : noLimiter;
-    return { service: limiter, close: () => limiter.close() };
+    return { service: limiter, metrics: metrics.metrics, close: () => limiter.close() };
   },
 });

@@ -3,86 +3,95 @@
  * one step, many uses with one command. Redis away means that nothing is let through.
  */
 import { Problem } from "../../../actors/kernel/problem.ts";
-import type { TenantTerms } from "../../../actors/policy/quota.ts";
 import {
-  buckets,
-  type RateBucket,
-  type RateOverride,
-  type RateResource,
+  demands,
+  type RateDemand,
+  type RateLimit,
   type RateRule,
+  type RateTenant,
   type RateUser,
   rulesOf,
-  windowOf,
 } from "../../../actors/policy/rates/limits.ts";
-import { headersOf, type RateFinding, type RateHeaders, refusal } from "../../../actors/policy/rates/standing.ts";
-import type { Sql } from "../../store/postgres/pool.ts";
+import { buckets, type RateBucket } from "../../../actors/policy/rates/resources.ts";
+import {
+  crossings,
+  headersOf,
+  type RateFinding,
+  type RateHeaders,
+  type RateWarning,
+  refusal,
+} from "../../../actors/policy/rates/standing.ts";
+import { windowOf } from "../../../actors/policy/rates/windows.ts";
 import { openRedis, type RedisServers, replyInTime, slotGroupsOf } from "../../store/redis/connections.ts";
 import { scriptCommand } from "../../store/redis/script.ts";
-import { overridesFor } from "./overrides.ts";
+import type { Standings } from "./standings.ts";
 
+/** What one piece of work uses; its buckets are tested and debited in one step. */
 export interface RateUse {
   readonly tenant: string;
-  /** Null, like a service account: counts in the tenant's buckets alone. */
+  /** Null: counts in the tenant's buckets alone. */
   readonly user: RateUser | null;
-  readonly resource: RateResource;
-  readonly units: number;
+  readonly demands: readonly RateDemand[];
   /** Held to a rate of its own beside the others: one source of stimuli of the tenant. */
   readonly source?: { readonly name: string; readonly perMinute: number };
+}
+
+/** A use that was let through. */
+export interface Debited {
+  /** For the answer. */
+  readonly headers: RateHeaders;
+  /** The moment that it was counted at, Unix ms. */
+  readonly at: number;
+  /** Windows that it was the first to use most of. */
+  readonly warnings: readonly RateWarning[];
 }
 
 export interface Limiter {
   /**
    * Debits a use. Nothing is debited when it is refused.
-   * @returns headers for the answer
    * @throws Problem 429 `rate_limited`, 503 `limiter_unavailable`
    */
-  debit(use: RateUse): Promise<RateHeaders>;
-  /** Gives back what a start debited that was never accepted. Never throws. */
-  refund(use: RateUse): Promise<void>;
+  debit(use: RateUse): Promise<Debited>;
+  /**
+   * Gives back what a start debited that was never accepted; windows that have ended since stay as they are. Never throws.
+   * @param at the moment of the debit, Unix ms
+   */
+  refund(use: RateUse, at: number): Promise<void>;
+  /** What is left in buckets, units, in the order given; null where nothing is counted. @throws Problem 503 */
+  look(tenant: string, user: RateUser | null, limits: readonly RateLimit[]): Promise<(number | null)[]>;
   close(): void;
 }
 
 export interface LimiterOptions {
-  readonly sql: Sql;
   readonly redisServers: RedisServers;
-  /** What a tenant has as it stands now. */
-  readonly terms: (tenant: string) => Promise<Pick<TenantTerms, "tier">>;
   /** Of every key. */
   readonly prefix: string;
   /** Unix milliseconds. */
   readonly now: () => number;
+  readonly standings: Pick<Standings, "of">;
   /** Called when a use crosses 80 % of a window. */
   readonly report: (event: "rate_limit_warning", facts: Record<string, unknown>) => void;
-  /** How long overrides are taken as read; 5 000 when absent. */
-  readonly overridesMs?: number;
+  /** Called for every use that is refused. */
+  readonly refused?: (resource: string) => void;
 }
 
 /** A month and a day: a bucket unused for so long has no effect any more. */
 const keptMs = 32 * 86_400_000;
-const warningShare = 0.8;
 /** Of uses that are not alike, in one command. */
 const mostGroups = 64;
-const rememberedOverrides = 10_000;
 
 /** Lets everything through. */
-export const noLimiter: Limiter = { debit: async () => ({}), refund: async () => {}, close: () => {} };
+export const noLimiter: Limiter = {
+  debit: async () => ({ headers: {}, at: 0, warnings: [] }),
+  refund: async () => {},
+  look: async (_, __, limits) => limits.map(() => null),
+  close: () => {},
+};
 
 export function openLimiter(options: LimiterOptions): Limiter {
   const redis = openRedis(options.redisServers);
   const debit = scriptCommand(redis, "debit-rate");
-  const { now, overridesMs = 5_000 } = options;
-  const remembered = new Map<string, { readonly at: number; readonly overrides: Promise<readonly RateOverride[]> }>();
-
-  function overrides(tenant: string, userId: string | null): Promise<readonly RateOverride[]> {
-    const key = JSON.stringify([tenant, userId]);
-    const known = remembered.get(key);
-    if (known !== undefined && now() - known.at < overridesMs) return known.overrides;
-    if (remembered.size >= rememberedOverrides) remembered.clear();
-    const read = overridesFor(options.sql, tenant, userId);
-    remembered.set(key, { at: now(), overrides: read });
-    read.catch(() => remembered.delete(key));
-    return read;
-  }
+  const { now, prefix } = options;
 
   /** On a Cluster a command holds the uses of one tenant, whose buckets share a slot; elsewhere there is one line. */
   const lines = new Map<string, Line>();
@@ -114,7 +123,7 @@ export function openLimiter(options: LimiterOptions): Limiter {
     await before;
     line.gathering = null;
     const at = now();
-    const { keys, uses } = argumentsOf(options.prefix, [...groups.values()], at);
+    const { keys, uses } = argumentsOf(prefix, [...groups.values()], at);
     const reply = JSON.parse(String(await debit(keys, [at, keptMs, JSON.stringify(uses)]))) as number[][];
     const outcomes = new Map<string, Outcome>();
     for (const [name, { rules }] of groups) {
@@ -124,15 +133,20 @@ export function openLimiter(options: LimiterOptions): Limiter {
     return outcomes;
   }
 
-  /** @returns what became of it and of those that are alike, and its place among them */
-  async function take(use: RateUse): Promise<Outcome & { readonly place: number }> {
-    const { tenant, user, resource, units, source } = use;
-    const [found, { tier }] = await Promise.all([overrides(tenant, user?.userId ?? null), options.terms(tenant)]);
-    const name = JSON.stringify([tenant, tier, user?.userId, user?.kind, resource, units, source]);
+  /**
+   * @param since the moment whose windows are meant; null: that of the command
+   * @returns what became of it and of those that are alike, and its place among them
+   */
+  async function take(use: RateUse, since: number | null): Promise<Outcome & { readonly place: number }> {
+    const { tenant, user, source } = use;
+    const { tier, overrides } = await options.standings.of(tenant, user);
+    const name = JSON.stringify([tenant, user, use.demands, source, since]);
     const { groups, outcomes } = roundFor(lineOf(tenant), name);
     let group = groups.get(name);
     if (group === undefined) {
-      group = { use, rules: [...rulesOf(tenant, tier, user, resource, found), ...sourceRules(use)], size: 0 };
+      const standing: RateTenant = { slug: tenant, tier };
+      const rules = use.demands.flatMap((demand) => rulesOf(standing, user, demand, overrides));
+      group = { use, rules: [...rules, ...sourceRules(use)], since, size: 0 };
       groups.set(name, group);
     }
     const place = group.size++;
@@ -141,20 +155,31 @@ export function openLimiter(options: LimiterOptions): Limiter {
 
   return {
     async debit(use) {
-      const { at, granted, behind, place } = await take(use);
-      if (place >= granted) throw refusal(use.resource, behind, use.units, at);
-      const later = (granted - 1 - place) * use.units;
-      const findings = behind.map(({ rule, left }): RateFinding => ({ rule, left: left + later }));
-      for (const { rule, left } of findings) {
-        const line = rule.limit * (1 - warningShare);
-        if (rule.bucket === "per_minute" || left > line || left + use.units <= line) continue;
-        const { tenant, resource } = use;
-        options.report("rate_limit_warning", { tenant, resource, bucket: rule.bucket, scope: rule.scope });
+      const { at, granted, behind, place } = await take(use, null);
+      if (place >= granted) {
+        const problem = refusal(behind, at);
+        options.refused?.(String(problem.extras.resource_type));
+        throw problem;
       }
-      return headersOf(findings, at);
+      const later = granted - 1 - place;
+      const findings = behind.map(({ rule, left }): RateFinding => ({ rule, left: left + later * rule.take }));
+      const warnings = crossings(findings);
+      for (const warning of warnings) options.report("rate_limit_warning", { tenant: use.tenant, ...warning });
+      return { headers: headersOf(findings, at), at, warnings };
     },
-    async refund(use) {
-      await take({ ...use, units: -use.units }).catch(() => {});
+    async refund(use, at) {
+      await take({ ...use, demands: use.demands.map(demands.returned) }, at).catch(() => {});
+    },
+    async look(tenant, user, limits) {
+      const at = now();
+      const counted = limits.filter(({ bucket, limit }) => bucket !== "per_minute" || limit >= 0);
+      const rules = counted.map((limit): RateRule => ({ ...limit, need: 0, take: 0 }));
+      const group: Group = { use: { tenant, user, demands: [] }, rules, since: null, size: 1 };
+      const { keys, uses } = argumentsOf(prefix, [group], at);
+      const reply = await replyInTime(debit(keys, [at, keptMs, JSON.stringify(uses)]), unavailable);
+      const [[, ...left] = []] = JSON.parse(String(reply)) as number[][];
+      const found = new Map(counted.map((limit, index) => [limit, left[index] ?? null]));
+      return limits.map((limit) => found.get(limit) ?? null);
     },
     close: () => redis.disconnect(),
   };
@@ -179,6 +204,8 @@ interface Round {
 interface Group {
   readonly use: RateUse;
   readonly rules: readonly RateRule[];
+  /** The moment whose windows are meant; null: that of the command. */
+  readonly since: number | null;
   /** Uses taken in so far. */
   size: number;
 }
@@ -192,31 +219,41 @@ interface Outcome {
   readonly behind: readonly RateFinding[];
 }
 
-function sourceRules({ source }: RateUse): RateRule[] {
-  if (source === undefined) return [];
-  return [{ scope: "source", bucket: "per_minute", limit: source.perMinute, capacity: source.perMinute }];
+function sourceRules({ source, demands: [demand] }: RateUse): RateRule[] {
+  if (source === undefined || demand === undefined) return [];
+  const { perMinute } = source;
+  return [{ ...demand, scope: "source", bucket: "per_minute", limit: perMinute, capacity: perMinute }];
 }
 
 /** As `src/store/redis/lua/debit-rate.lua` takes them. */
 function argumentsOf(prefix: string, groups: readonly Group[], now: number) {
-  const startOf = (bucket: RateBucket) => (bucket === "per_minute" ? "0" : String(windowOf(bucket, now).start));
-  const starts = Object.fromEntries(buckets.map((bucket) => [bucket, startOf(bucket)]));
   const keys: string[] = [];
-  const uses = groups.map(({ use, rules, size }) => {
-    const { tenant, user, resource, units } = use;
-    const scopes = [...new Set(rules.map(({ scope }) => scope))];
-    const before = keys.length;
-    for (const scope of scopes) {
-      const place =
-        scope === "source" ? `source:${use.source?.name}` : `${resource}:${scope === "user" ? user?.userId : ""}`;
-      keys.push(`${prefix}:rate:{${tenant}}:${place}`);
-    }
-    const tested = rules.map(({ scope, bucket, limit, capacity }) => {
-      return [before + scopes.indexOf(scope) + 1, bucket, limit, capacity, starts[bucket]];
+  const uses = groups.map(({ use, rules, since, size }) => {
+    const places = new Map<string, number>();
+    const starts = startsAt(since ?? now);
+    const tested = rules.map((rule) => {
+      const key = keyOf(prefix, use, rule);
+      let place = places.get(key);
+      if (place === undefined) {
+        place = keys.push(key);
+        places.set(key, place);
+      }
+      return [place, rule.bucket, rule.limit, rule.capacity, starts[rule.bucket], rule.need, rule.take];
     });
-    return [units, size, tested];
+    return [size, tested];
   });
   return { keys, uses };
+}
+
+function startsAt(moment: number): Record<RateBucket, string> {
+  const startOf = (bucket: RateBucket) => (bucket === "per_minute" ? "0" : String(windowOf(bucket, moment).start));
+  return Object.fromEntries(buckets.map((bucket) => [bucket, startOf(bucket)])) as Record<RateBucket, string>;
+}
+
+/** All of a tenant's lie in one slot. A realm's name is escaped: what comes after it may be anything. */
+function keyOf(prefix: string, { tenant, user, source }: RateUse, { resource, scope }: RateRule): string {
+  const person = scope === "user" && user !== null ? `${encodeURIComponent(user.realm)}:${user.userId}` : "";
+  return `${prefix}:rate:{${tenant}}:${scope === "source" ? `source:${source?.name}` : `${resource}:${person}`}`;
 }
 
 const unavailable = () =>

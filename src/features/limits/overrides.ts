@@ -1,45 +1,72 @@
-/** The table `rate_limit_overrides`. */
-import {
-  buckets,
-  type RateBucket,
-  type RateOverride,
-  type RateResource,
-  resources,
-} from "../../../actors/policy/rates/limits.ts";
-import type { Sql } from "../../store/postgres/pool.ts";
+/** The table `rate_overrides`. */
+import { createHash } from "node:crypto";
+import { consumerTenant } from "../../../actors/identity/tenant.ts";
+import type { AuditedBy } from "../../../actors/kernel/audit.ts";
+import type { RateOverride, RateUser } from "../../../actors/policy/rates/limits.ts";
+import { readBucket, readResource } from "../../../actors/policy/rates/resources.ts";
+import type { Sql, Transaction } from "../../store/postgres/pool.ts";
 
-interface Row {
+interface LimitColumns {
   readonly tenant: string | null;
+  readonly realm: string | null;
   readonly user_id: string | null;
+  readonly owns: string | null;
   readonly resource: string;
   readonly bucket: string;
   readonly limit_value: string;
   readonly burst_value: string | null;
 }
 
-/** Overrides that may concern a use: of the tenant, and of the user in any tenant. */
-export async function overridesFor(sql: Sql, tenant: string, userId: string | null): Promise<RateOverride[]> {
-  const rows = await sql<Row[]>`
-    select tenant, user_id, resource, bucket, limit_value, burst_value from rate_limit_overrides
-    where (tenant = ${tenant} or tenant is null) and (user_id is null or user_id = ${userId})`;
+export interface OverrideRow extends LimitColumns {
+  readonly id: string;
+  readonly created_by: AuditedBy["actor"];
+  readonly created_at: Date;
+  readonly updated_at: Date;
+  /** Microseconds, for the place in a list. */
+  readonly position: string;
+}
+
+/** Overrides that may concern a use: of the tenant, of the user there and anywhere, of the tenant's owner. */
+export async function overridesFor(sql: Sql, tenant: string, user: RateUser | null): Promise<RateOverride[]> {
+  const rows = await sql<LimitColumns[]>`
+    select tenant, realm, user_id, owns, resource, bucket, limit_value, burst_value from rate_overrides
+    where (tenant = ${tenant} and user_id is null)
+      or (realm = ${user?.realm ?? null} and user_id = ${user?.userId ?? null} and (tenant = ${tenant} or tenant is null))
+      or (owns = ${tenant} and (tenant = ${tenant} or tenant is null))`;
   return rows.flatMap((row): RateOverride[] => {
-    const resource = resources.find((one) => one === row.resource);
-    const bucket = buckets.find((one) => one === row.bucket);
-    if (resource === undefined || bucket === undefined) return [];
+    const resource = readResource(row.resource);
+    const bucket = readBucket(row.bucket);
+    if (resource === null || bucket === null) return [];
+    const { tenant, realm, user_id: userId, owns } = row;
     const burst = row.burst_value === null ? null : Number(row.burst_value);
-    return [{ tenant: row.tenant, user: row.user_id, resource, bucket, limit: Number(row.limit_value), burst }];
+    const user = userId === null || realm === null ? null : { realm, userId };
+    return [{ tenant, user, owns, resource, bucket, limit: Number(row.limit_value), burst }];
   });
+}
+
+/** An override as it is set; what it concerns is its name. */
+export interface NewOverride extends Omit<RateOverride, "owns"> {
+  readonly id: string;
+  readonly by: AuditedBy["actor"];
+  /** Whether the person is of the realm of consumers, who own a tenant each. */
+  readonly isConsumer: boolean;
 }
 
 /** Sets one, in place of an earlier one of the same name. */
 export async function setOverride(
-  sql: Sql,
-  id: string,
-  { tenant, user, resource, bucket, limit, burst }: RateOverride & { resource: RateResource; bucket: RateBucket },
-): Promise<void> {
-  await sql`
-    insert into rate_limit_overrides (id, tenant, user_id, resource, bucket, limit_value, burst_value)
-    values (${id}, ${tenant}, ${user}, ${resource}, ${bucket}, ${limit}, ${burst})
-    on conflict (tenant, user_id, resource, bucket) do update
-    set limit_value = excluded.limit_value, burst_value = excluded.burst_value`;
+  sql: Sql | Transaction,
+  { id, by, tenant, user, isConsumer, resource, bucket, limit, burst }: NewOverride,
+): Promise<OverrideRow> {
+  const owns = user !== null && isConsumer ? consumerTenant(user.userId, sha256Hex) : null;
+  const [row] = await sql<OverrideRow[]>`
+    insert into rate_overrides
+      (id, tenant, realm, user_id, owns, resource, bucket, limit_value, burst_value, created_by)
+    values (${id}, ${tenant}, ${user?.realm ?? null}, ${user?.userId ?? null}, ${owns}, ${resource}, ${bucket},
+      ${limit}, ${burst}, ${sql.json({ ...by })})
+    on conflict (tenant, realm, user_id, resource, bucket) do update
+    set limit_value = excluded.limit_value, burst_value = excluded.burst_value, owns = excluded.owns, updated_at = now()
+    returning *`;
+  return row as OverrideRow;
 }
+
+const sha256Hex = (text: string): string => createHash("sha256").update(text).digest("hex");

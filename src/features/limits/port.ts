@@ -1,2 +1,2 @@
 /** What other features may use of rate limits. */
-export type { Limiter, RateUse } from "./limiter.ts";
+export type { Debited, Limiter, RateUse } from "./limiter.ts";

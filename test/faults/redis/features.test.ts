@@ -1,6 +1,7 @@
 /** Everything that speaks to Redis, on a real Redis Cluster: each command and script touches one slot. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { Problem } from "../../../actors/kernel/problem.ts";
+import { demands } from "../../../actors/policy/rates/limits.ts";
 import { openConcurrency } from "../../../src/features/executions/concurrency.ts";
 import { openLimiter, type RateUse } from "../../../src/features/limits/limiter.ts";
 import { openReloading } from "../../../src/features/models/service.ts";
@@ -37,24 +38,18 @@ const many = Array.from({ length: 60 }, (_, index) => `tenant-${index}`);
 
 const rates = async () => {
   const now = () => Date.now();
-  const limiter = openLimiter({
-    sql: stores.sql,
-    ...store(),
-    terms: async () => ({ tier: "free" }),
-    now,
-    report: () => {},
-  });
+  const standings = { of: async () => ({ tier: "free", overrides: [] }) as const };
+  const limiter = openLimiter({ ...store(), standings, now, report: () => {} });
   const use = (tenant: string, userId: string): RateUse => ({
     tenant,
-    user: { userId, kind: "consumer" },
-    resource: "agent_execution",
-    units: 1,
+    user: { realm: "svc-consumer", userId },
+    demands: [demands.of("agent_execution"), demands.of("llm_call")],
     source: { name: "ci", perMinute: 100 },
   });
   const uses = many.flatMap((tenant) => [use(tenant, "ann"), use(tenant, "bob")]);
   const answers = await Promise.all(uses.map((one) => limiter.debit(one)));
   expect(answers).toHaveLength(uses.length);
-  await Promise.all(uses.map((one) => limiter.refund(one)));
+  await Promise.all(uses.map((one) => limiter.refund(one, now())));
   limiter.close();
 };
 

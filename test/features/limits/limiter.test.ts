@@ -2,9 +2,11 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import { usualTerms } from "../../../actors/policy/quota.ts";
-import type { RateUser } from "../../../actors/policy/rates/limits.ts";
-import { openLimiter } from "../../../src/features/limits/limiter.ts";
-import { setOverride } from "../../../src/features/limits/overrides.ts";
+import { demands, type RateUser } from "../../../actors/policy/rates/limits.ts";
+import { type Debited, openLimiter, type RateUse } from "../../../src/features/limits/limiter.ts";
+import { overridesFor } from "../../../src/features/limits/overrides.ts";
+import { createStandings } from "../../../src/features/limits/standings.ts";
+import { overrideRate } from "../../harness/rates.ts";
 import { freshStores } from "../../harness/stores.ts";
 import { until } from "../../harness/until.ts";
 
@@ -15,7 +17,16 @@ const noon = Date.UTC(2031, 3, 2, 12, 0, 1);
 let now = noon;
 const warnings: Record<string, unknown>[] = [];
 const terms = async (tenant: string) => usualTerms(tenant);
-const options = { sql, terms, redisServers: stores.redisUrl, prefix: stores.prefix, now: () => now, overridesMs: 0 };
+const options = {
+  redisServers: stores.redisUrl,
+  prefix: stores.prefix,
+  now: () => now,
+  standings: {
+    of: async (tenant: string, user: RateUser | null) => {
+      return { ...(await terms(tenant)), overrides: await overridesFor(sql, tenant, user) };
+    },
+  },
+};
 const limiter = openLimiter({ ...options, report: (_, facts) => warnings.push(facts) });
 const other = openLimiter({ ...options, report: () => {} });
 
@@ -25,13 +36,13 @@ afterAll(async () => {
   await stores.dispose();
 });
 
-const person = (userId: string): RateUser => ({ kind: "consumer", userId });
-const use = (tenant: string, user: RateUser | null = null) => ({
+const person = (userId: string): RateUser => ({ realm: "people", userId });
+const use = (tenant: string, user: RateUser | null = null): RateUse => ({
   tenant,
   user,
-  resource: "workflow_execution" as const,
-  units: 1,
+  demands: [demands.of("workflow_execution")],
 });
+const headersOf = async (debited: Promise<Debited>) => (await debited).headers;
 
 /**
  * Follows all commands of the server, by a connection of its own: the client's `monitor` fails where a command comes
@@ -68,7 +79,7 @@ async function refused(act: Promise<unknown>): Promise<Problem> {
 test("a burst empties the minute bucket, which refills evenly", async () => {
   now = noon;
   const start = use("u-burst", person("burst"));
-  const headers = await limiter.debit(start);
+  const headers = await headersOf(limiter.debit(start));
   expect(headers).toMatchObject({ "RateLimit-Limit": "2", "RateLimit-Remaining": "1" });
   expect(headers["RateLimit-Policy"]).toBe("2;w=60, 3;w=3600, 10;w=86400, 40;w=604800, 50;w=2592000");
   await limiter.debit(start);
@@ -92,7 +103,7 @@ test("a refusal debits nothing, and what was never accepted is given back", asyn
   await limiter.debit(start);
   await limiter.debit(start);
   for (let again = 0; again < 5; again++) await refused(limiter.debit(start));
-  await limiter.refund(start);
+  await limiter.refund(start, now);
   await limiter.debit(start);
   await refused(limiter.debit(start));
 });
@@ -107,18 +118,23 @@ test("several nodes together let through exactly what is allowed", async () => {
 
 test("uses of one moment are one command, and are judged as one after the other", async () => {
   now = noon;
-  const limiter = openLimiter({ ...options, overridesMs: 60_000, report: () => {} });
+  const standings = createStandings({ sql, terms, notices: null, now: () => now });
+  const limiter = openLimiter({ ...options, standings, report: () => {} });
   await limiter.debit(use("aside"));
   const observer = await observe();
   const answers = await Promise.all(Array.from({ length: 5 }, () => limiter.debit(use("at-once"))));
-  expect(answers.map((headers) => headers["RateLimit-Remaining"])).toEqual(["49", "48", "47", "46", "45"]);
+  expect(answers.map(({ headers }) => headers["RateLimit-Remaining"])).toEqual(["49", "48", "47", "46", "45"]);
   // Forty-five are left: the first of the moment get them, and those who are refused cost nothing.
   const outcomes = await Promise.allSettled(Array.from({ length: 64 }, () => limiter.debit(use("at-once"))));
   expect(outcomes.map(({ status }) => status === "fulfilled")).toEqual(outcomes.map((_, place) => place < 45));
   const problem = await refused(limiter.debit(use("at-once")));
   expect(problem.extras).toMatchObject({ remaining: 0 });
-  await Promise.all([limiter.refund(use("at-once")), limiter.refund(use("at-once")), limiter.debit(use("aside"))]);
-  expect(await limiter.debit(use("at-once"))).toMatchObject({ "RateLimit-Remaining": "1" });
+  await Promise.all([
+    limiter.refund(use("at-once"), now),
+    limiter.refund(use("at-once"), now),
+    limiter.debit(use("aside")),
+  ]);
+  expect(await headersOf(limiter.debit(use("at-once")))).toMatchObject({ "RateLimit-Remaining": "1" });
   const sent = () =>
     observer.lines().filter((text) => /"eval/i.test(text) && text.includes(`${stores.prefix}:rate:{at-once}`));
   await until(() => sent().length >= 5, { what: "the commands to be told" });
@@ -131,12 +147,12 @@ test("more kinds of uses than one command takes are all judged", async () => {
   now = noon;
   const kinds = Array.from({ length: 150 }, (_, index) => use(`crowd-${index}`));
   const answers = await Promise.all(kinds.map((one) => limiter.debit(one)));
-  expect(answers.map((headers) => headers["RateLimit-Remaining"])).toEqual(kinds.map(() => "49"));
+  expect(answers.map(({ headers }) => headers["RateLimit-Remaining"])).toEqual(kinds.map(() => "49"));
 });
 
 test("one person's use counts against the tenant, another tenant's does not", async () => {
   now = noon;
-  const member = (userId: string): RateUser => ({ kind: "tenant_user", userId });
+  const member = (userId: string): RateUser => ({ realm: "tenant-shared", userId });
   for (let count = 0; count < 50; count++) await limiter.debit(use("shared", member(`m${count % 2}`)));
   const problem = await refused(limiter.debit(use("shared", member("m3"))));
   expect(problem.extras).toMatchObject({ scope_type: "tenant" });
@@ -144,12 +160,12 @@ test("one person's use counts against the tenant, another tenant's does not", as
 });
 
 describe("overrides", () => {
-  const override = { resource: "workflow_execution", bucket: "per_minute", burst: null } as const;
+  const override = { resource: "workflow_execution", bucket: "per_minute" } as const;
 
   test("of the tenant lifts both scopes, of one bucket leaves the others", async () => {
     now = noon;
-    await setOverride(sql, crypto.randomUUID(), { ...override, tenant: "lifted", user: null, limit: 1000 });
-    const member: RateUser = { kind: "tenant_user", userId: "lifted-1" };
+    await overrideRate(sql, { ...override, tenant: "lifted", limit: 1000 });
+    const member: RateUser = { realm: "tenant-lifted", userId: "lifted-1" };
     const outcomes = await Promise.allSettled(Array.from({ length: 600 }, () => limiter.debit(use("lifted", member))));
     // The hourly limit of the tier stays.
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(500);
@@ -157,18 +173,18 @@ describe("overrides", () => {
 
   test("of a person never lifts the tenant's cap, except in the person's own tenant", async () => {
     now = noon;
-    await setOverride(sql, crypto.randomUUID(), { ...override, tenant: null, user: "vip", limit: 100 });
+    await overrideRate(sql, { ...override, user: person("vip"), isConsumer: true, limit: 100 });
     const own = use("u-vip", person("vip"));
     for (let count = 0; count < 3; count++) await limiter.debit(own);
-    const guest: RateUser = { kind: "tenant_user", userId: "vip" };
+    const guest: RateUser = person("vip");
     for (let count = 0; count < 50; count++) await limiter.debit(use("club", guest));
     expect((await refused(limiter.debit(use("club", guest)))).extras).toMatchObject({ scope_type: "tenant" });
   });
 
   test("of a consumer does not lift the cap of an enterprise tenant they are in", async () => {
     now = noon;
-    await setOverride(sql, crypto.randomUUID(), { ...override, tenant: null, user: "star", limit: 100 });
-    const guest: RateUser = { kind: "consumer", userId: "star" };
+    await overrideRate(sql, { ...override, user: person("star"), isConsumer: true, limit: 100 });
+    const guest: RateUser = person("star");
     for (let count = 0; count < 50; count++) await limiter.debit(use("hall", guest));
     expect((await refused(limiter.debit(use("hall", guest)))).extras).toMatchObject({ scope_type: "tenant" });
   });

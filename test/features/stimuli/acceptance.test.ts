@@ -38,7 +38,7 @@ const arrival = (facts: Partial<Arrival>): Arrival => ({
   sourceId: null,
   override: null,
   replayOf: null,
-  receivedBy: { kind: "webhook", sub: "webhook:ci", email: null, tier: null },
+  receivedBy: { kind: "webhook", sub: "webhook:ci", email: null, tier: null, realm: null },
   ...facts,
 });
 

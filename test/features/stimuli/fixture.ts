@@ -1,12 +1,11 @@
 /** A node that takes deliveries in, and what tests do with it over and over. */
 
 import { createHmac } from "node:crypto";
-import { buckets } from "../../../actors/policy/rates/limits.ts";
-import { setOverride } from "../../../src/features/limits/overrides.ts";
 import { migrate } from "../../../src/store/migrate.ts";
 import type { LooseJson } from "../../harness/loose-json.ts";
 import type { Answer } from "../../harness/node/node-process.ts";
 import { startNodeProcess } from "../../harness/node/node-process.ts";
+import { setRates } from "../../harness/rates.ts";
 import { freshStores, type TestStores } from "../../harness/stores.ts";
 import { until } from "../../harness/until.ts";
 import { NodeFixture } from "../workflows/definitions/node-fixture.ts";
@@ -93,15 +92,5 @@ export class StimuliFixture extends NodeFixture {
 }
 
 /** Sets what a tenant may start, per bucket. */
-export async function limit(stores: TestStores, tenant: string, most: number): Promise<void> {
-  for (const bucket of buckets) {
-    await setOverride(stores.sql, crypto.randomUUID(), {
-      tenant,
-      user: null,
-      resource: "workflow_execution",
-      bucket,
-      limit: most,
-      burst: null,
-    });
-  }
-}
+export const limit = (stores: TestStores, tenant: string, most: number): Promise<void> =>
+  setRates(stores.sql, tenant, "workflow_execution", most);

@@ -58,7 +58,7 @@ function intakeOf(most: number, processStimulus: (attempt: number) => Promise<Pr
       async debit() {
         if (left === 0) throw new Problem("rate_limited", "none left");
         left--;
-        return {};
+        return { headers: {}, at: 0, warnings: [] };
       },
       async refund() {
         left++;
@@ -79,7 +79,7 @@ const arrival = {
   channel: "webhook",
   acknowledge: "routed",
   key: "k",
-  receivedBy: { kind: "webhook", sub: "webhook:ci", email: null, tier: null },
+  receivedBy: { kind: "webhook", sub: "webhook:ci", email: null, tier: null, realm: null },
 };
 const codes = (intake: Intake, count: number) =>
   Promise.all(

@@ -24,7 +24,7 @@ const stimulus = {
   attempts: 1,
   failures: 0,
   receivedAt: 0,
-  receivedBy: { kind: "consumer", sub: "ada", email: "ada@example.com", tier: "free" },
+  receivedBy: { kind: "consumer", sub: "ada", email: "ada@example.com", tier: "free", realm: "svc-consumer" },
 } as unknown as Stimulus;
 
 interface World {

@@ -256,7 +256,7 @@ test("a stimulus comes back as it was accepted", async () => {
     sourceId: null,
     override: { workflow: "w", version: null },
     routerExecutionId: null,
-    receivedBy: { kind: "webhook", sub: "webhook:crm", email: null, tier: null },
+    receivedBy: { kind: "webhook", sub: "webhook:crm", email: null, tier: null, realm: null },
   });
   expect(JSON.stringify(stimulus?.headers)).toBe(headers);
 });

@@ -7,6 +7,7 @@ import { isObject, type Json } from "../../../kernel/json.ts";
 import { invalid, invalidAt, Problem } from "../../../kernel/problem.ts";
 import { isStorableJson, unusableText } from "../../../manifest/storable.ts";
 import type { TenantTerms } from "../../../policy/quota.ts";
+import { countedFor } from "../../../policy/rates/counted.ts";
 import { mayUseContext } from "../../../policy/security-context.ts";
 import type { Start } from "../blackboard/seed.ts";
 import { jsonBytes, maxBlackboardBytes } from "../blackboard/size.ts";
@@ -89,6 +90,7 @@ function settle(request: RunRequest, { executionId, workflow, input, attachments
       intent: request.intent,
       attachments: [...found, ...(parent?.attachments ?? [])],
       initiated_by: request.initiatedBy,
+      ...countedFor(request.countedFor),
       tier: tierOf(request.starter),
       security_context: request.securityContext,
       ...ancestryOf(executionId, parent),
@@ -175,11 +177,11 @@ export interface RetryFacts {
  *   `unknown_state`
  */
 export function planRetry(
-  { starter, fromState, initiatedBy }: RetryRequest,
+  { starter, countedFor: counted, fromState, initiatedBy }: RetryRequest,
   { executionId, earlierId, earlier, terms, storage }: RetryFacts,
 ): RunPlan | Problem {
   const { header, definition, status } = earlier;
-  const { volumes: had, ...kept } = header;
+  const { volumes: had, counted_for: _, ...kept } = header;
   const state = fromState ?? earlier.current_state ?? definition.initial_state;
   const named = keptVolumes(had);
   const volumes = runVolumes(definition.storage, named, storage.readable);
@@ -196,6 +198,7 @@ export function planRetry(
     header: {
       ...kept,
       initiated_by: initiatedBy,
+      ...countedFor(counted),
       tier: tierOf(starter),
       ...ancestryOf(executionId, null),
       retry_of: earlierId,

@@ -3,6 +3,7 @@ import type { Attachment } from "../../../execution/start/plan.ts";
 import type { Starter } from "../../../execution/start/request.ts";
 import { tiers } from "../../../identity/identity.ts";
 import type { Json } from "../../../kernel/json.ts";
+import type { RateUser } from "../../../policy/rates/limits.ts";
 import type { Definition } from "../../definition.ts";
 import type { Initiator, RunHeader } from "../state.ts";
 
@@ -21,6 +22,8 @@ export interface RunRequest {
   readonly securityContext: string | null;
   /** For permissions and quotas; null: no caller, the tenant's own standing decides. */
   readonly starter: Starter | null;
+  /** Whose rates it counts in beside the tenant's; null: the tenant's alone. */
+  readonly countedFor?: RateUser | null;
   readonly initiatedBy: Initiator;
   readonly parent: {
     readonly executionId: string;
@@ -43,6 +46,8 @@ export interface RetryRequest {
   /** Null: the last state entered. */
   readonly fromState: string | null;
   readonly starter: Starter;
+  /** Whose rates it counts in beside the tenant's; null: the tenant's alone. */
+  readonly countedFor?: RateUser | null;
   readonly initiatedBy: Initiator;
 }
 

@@ -7,6 +7,7 @@ import type { Identity } from "../../../../actors/identity/identity.ts";
 import type { Json } from "../../../../actors/kernel/json.ts";
 import { invalidAt, invalidField, Problem } from "../../../../actors/kernel/problem.ts";
 import { isStorable, isStorableJson, unusableText } from "../../../../actors/manifest/storable.ts";
+import { rateUserOf } from "../../../../actors/policy/rates/limits.ts";
 import { isUuid, type OpenCall } from "../../../http/route.ts";
 import { maxOverridesBytes, type RetryBody, type StartBody, type StartQuery } from "../schema.ts";
 
@@ -46,6 +47,7 @@ export function readStart(call: Caller, agentId: string, body: StartBody, query:
     tenant: call.tenant,
     origin: apiOrigin(call.identity),
     starter: call.identity,
+    countedFor: rateUserOf(call.identity),
     agentId,
     input,
     intent,
@@ -81,6 +83,7 @@ export function readRetry(
     tenant: call.tenant,
     origin: apiOrigin(call.identity),
     starter: call.identity,
+    countedFor: rateUserOf(call.identity),
     agentId: header.agent_id,
     // Attachments are folded into the stored input already; folding the same ones again changes nothing.
     input: input ?? plan.input,

@@ -5,7 +5,7 @@
  */
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import type { Arrival, Stimulus } from "../../../../actors/stimulus/stimulus.ts";
-import type { RateUse } from "../../limits/port.ts";
+import type { Debited, Limiter, RateUse } from "../../limits/port.ts";
 import type { Acceptance, Holder } from "./acceptance.ts";
 import type { Backlog } from "./backlog.ts";
 import type { SettledWatch } from "./processing/settled-watch.ts";
@@ -14,10 +14,7 @@ export interface AdmissionOptions {
   readonly acceptance: Acceptance;
   readonly backlog: Backlog;
   readonly watch: SettledWatch;
-  readonly limiter: {
-    debit(use: RateUse): Promise<Readonly<Record<string, string>>>;
-    refund(use: RateUse): Promise<void>;
-  };
+  readonly limiter: Pick<Limiter, "debit" | "refund">;
   /** Counts repeats of a delivery on the stimulus that was accepted. */
   readonly duplicate: (tenant: string, stimulusId: string) => Promise<void>;
   /** Unix milliseconds. */
@@ -73,8 +70,7 @@ export function createAdmission(options: AdmissionOptions): Admit {
     await watch.wait({ tenant: arrival.tenant, id: holder.stimulusId }, left);
   }
 
-  /** @returns the caller's rates */
-  async function debit(arrival: Arrival, use: RateUse, force: boolean, until: number): Promise<Admitted["headers"]> {
+  async function debit(arrival: Arrival, use: RateUse, force: boolean, until: number): Promise<Debited> {
     for (;;) {
       try {
         if (arrival.acknowledge === "received") await backlog.require(arrival.tenant);
@@ -96,11 +92,11 @@ export function createAdmission(options: AdmissionOptions): Admit {
   }
 
   async function admit(arrival: Arrival, use: RateUse, taking: Taking, until: number): Promise<Admitted> {
-    const headers = await debit(arrival, use, taking.force, until);
+    const { headers, at } = await debit(arrival, use, taking.force, until);
     try {
       return { stimulus: await accept(arrival, taking, until), headers };
     } catch (error) {
-      await limiter.refund(use);
+      await limiter.refund(use, at);
       throw error;
     }
   }

@@ -3,6 +3,8 @@
  * rate, the row, and, unless it is only acknowledged, the way to its run.
  */
 import { Problem, type ProblemCode } from "../../../../actors/kernel/problem.ts";
+import { demands } from "../../../../actors/policy/rates/limits.ts";
+import { rateUserOfReceiver } from "../../../../actors/stimulus/routing.ts";
 import type { Arrival, Settlement, Stimulus } from "../../../../actors/stimulus/stimulus.ts";
 import type { RateUse } from "../../limits/port.ts";
 import type { Sources } from "../sources/port.ts";
@@ -66,11 +68,10 @@ export function createIntake(options: IntakeOptions): Intake {
 /** What a stimulus debits: a start of the tenant's, of the caller who posts it, and of its source's own rate where it has one. */
 export async function rateUse(
   sourceOf: Sources["sourceOf"],
-  { tenant, source, receivedBy: { kind, sub, tier } }: Pick<Arrival, "tenant" | "source" | "receivedBy">,
+  { tenant, source, receivedBy }: Pick<Arrival, "tenant" | "source" | "receivedBy">,
 ): Promise<RateUse> {
-  // A webhook is no user.
-  const user = kind === "webhook" ? null : { kind, userId: sub, tier };
-  const use = { tenant, user, resource: "workflow_execution", units: 1 } as const;
+  const user = rateUserOfReceiver(receivedBy);
+  const use = { tenant, user, demands: [demands.of("workflow_execution")] };
   const perMinute = (await sourceOf(tenant, source))?.ratePerMinute ?? null;
   return perMinute === null ? use : { ...use, source: { name: source, perMinute } };
 }

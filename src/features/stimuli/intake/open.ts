@@ -55,7 +55,7 @@ export function openStimuli(options: StimuliOptions) {
     records,
     refund: (stimulus) =>
       rateUse(options.sources.sourceOf, stimulus)
-        .then(limiter.refund)
+        .then((use) => limiter.refund(use, stimulus.receivedAt))
         .catch(() => {}),
     settled: watch.settled,
     report,

@@ -198,7 +198,7 @@ function arrivalOf(delivery: Authenticated, headers: Headers, { content, encodin
     sourceId: registered?.id ?? null,
     override: null,
     replayOf: null,
-    receivedBy: { kind: "webhook", sub: `webhook:${source}`, email: null, tier: null },
+    receivedBy: { kind: "webhook", sub: `webhook:${source}`, email: null, tier: null, realm: null },
   };
   return arrival;
 }

@@ -1,5 +1,6 @@
 /** Workflow runs: started, observed, paused, cancelled; and what a run's states do outside its actor. */
 
+import { demands } from "../../../../actors/policy/rates/limits.ts";
 import { workflowRun } from "../../../../actors/workflow/run/run.ts";
 import { integer, text } from "../../../config/setting.ts";
 import { approvals } from "../../approvals/feature.ts";
@@ -60,10 +61,10 @@ export const runs = defineFeature({
       definitions,
       volumes,
       terms: node.tenants.terms,
-      admit: async ({ tenant, starter }) => {
-        const use = { tenant, user: starter, resource: "workflow_execution", units: 1 } as const;
-        const headers = await limits.debit(use);
-        return { headers, refund: () => limits.refund(use) };
+      admit: async ({ tenant, countedFor }) => {
+        const use = { tenant, user: countedFor ?? null, demands: [demands.of("workflow_execution")] };
+        const { headers, at } = await limits.debit(use);
+        return { headers, refund: () => limits.refund(use, at) };
       },
       now,
     });

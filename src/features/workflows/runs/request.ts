@@ -6,6 +6,7 @@ import { isObject, type Json } from "../../../../actors/kernel/json.ts";
 import { notOneOf } from "../../../../actors/kernel/nearest.ts";
 import { invalidAt, Problem } from "../../../../actors/kernel/problem.ts";
 import { isStorable, isStorableJson, unusableText } from "../../../../actors/manifest/storable.ts";
+import { rateUserOf } from "../../../../actors/policy/rates/limits.ts";
 import type { RunRequest } from "../../../../actors/workflow/run/start/request.ts";
 import { type Initiator, RunStatus } from "../../../../actors/workflow/run/state.ts";
 import { isUuid } from "../../../http/route.ts";
@@ -48,6 +49,7 @@ export function readStart({ tenant, identity }: Caller, ref: string, body: Start
     timeoutSeconds: agreed("timeout", body.timeout, body.timeout_seconds),
     securityContext: body.security_context_name ?? null,
     starter: identity,
+    countedFor: rateUserOf(identity),
     initiatedBy: initiatorOf(identity),
     parent: null,
     stimulusId: null,

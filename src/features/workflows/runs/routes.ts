@@ -2,6 +2,7 @@
 import { Type } from "@sinclair/typebox";
 import { maxInputBytes } from "../../../../actors/execution/start/request.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
+import { rateUserOf } from "../../../../actors/policy/rates/limits.ts";
 import { maxBlackboardBytes } from "../../../../actors/workflow/run/blackboard/size.ts";
 import { RunGraph } from "../../../../actors/workflow/run/record/graph.ts";
 import { RunElement, RunRecord } from "../../../../actors/workflow/run/record/record.ts";
@@ -134,7 +135,13 @@ function startRoutes({ runs, sql }: RunRoutesOptions): Route[] {
       handler: (call) => {
         const { tenant, identity, body, params } = call;
         const fromState = body.from_state ?? null;
-        const request = { tenant, fromState, starter: identity, initiatedBy: initiatorOf(identity) };
+        const request = {
+          tenant,
+          fromState,
+          starter: identity,
+          countedFor: rateUserOf(identity),
+          initiatedBy: initiatorOf(identity),
+        };
         return idempotent(
           call,
           sql,

@@ -162,7 +162,7 @@ export async function openRouting(shared?: TestStores) {
         sourceId: null,
         override: null,
         replayOf: null,
-        receivedBy: { kind: "consumer", sub: "ada", email: null, tier: null },
+        receivedBy: { kind: "consumer", sub: "ada", email: null, tier: null, realm: null },
         ...more,
       });
       if (!("accepted" in outcome)) throw new Error("a duplicate without a key");

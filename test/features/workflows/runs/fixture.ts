@@ -45,7 +45,7 @@ export async function openFixture() {
   const stores = await freshStores();
   const dataDir = mkdtempSync(join(tmpdir(), "svc-runs-"));
   const registered: ResolvedWorkflow[] = [];
-  const admitted: Pick<RunRequest, "tenant" | "starter">[] = [];
+  const admitted: Pick<RunRequest, "tenant" | "countedFor">[] = [];
   const refunds = { count: 0 };
   let refusal: Problem | null = null;
   const definitions: Definitions = {

@@ -84,7 +84,7 @@ async function takePage(sql: Sql, { limit, except, after, at }: PageOptions): Pr
         s.content_size, s.content_sha256, s.headers, s.headers_truncated, s.idempotency_key,
         encode(s.guard_digest, 'hex') as guard, s.source_id, s.override,
         s.run_id, s.router_execution_id, s.attempts, s.failures, s.replay_of, s.received_by_kind, s.received_by_sub,
-        s.received_by_email, s.received_by_tier, s.received_at
+        s.received_by_email, s.received_by_tier, s.received_by_realm, s.received_at
     )
     select shares.tenants, shares.last, begun.* from shares left join begun on true`;
   const rows = found.filter(({ id }) => id !== null).sort((one, other) => (one.id < other.id ? -1 : 1));
@@ -117,6 +117,7 @@ interface DrivenRow {
   readonly received_by_sub: string;
   readonly received_by_email: string | null;
   readonly received_by_tier: Receiver["tier"];
+  readonly received_by_realm: string | null;
   readonly received_at: Date;
 }
 
@@ -148,6 +149,7 @@ function drivenStimulus(row: DrivenRow): Stimulus {
       sub: row.received_by_sub,
       email: row.received_by_email,
       tier: row.received_by_tier,
+      realm: row.received_by_realm,
     },
     receivedAt: row.received_at.getTime(),
   };

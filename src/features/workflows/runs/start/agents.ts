@@ -5,6 +5,7 @@ import { type JudgedRun, judgeInput } from "../../../../../actors/execution/judg
 import type { StartRequest } from "../../../../../actors/execution/start/request.ts";
 import type { Json } from "../../../../../actors/kernel/json.ts";
 import { Problem } from "../../../../../actors/kernel/problem.ts";
+import { rateUserIn } from "../../../../../actors/policy/rates/counted.ts";
 import { type AgentStart, agentStart } from "../../../../../actors/workflow/run/activities.ts";
 import { workflowRun } from "../../../../../actors/workflow/run/run.ts";
 import { starterOf } from "../../../../../actors/workflow/run/start/request.ts";
@@ -112,6 +113,7 @@ async function requestOf(options: AgentStartOptions, actor: Address, work: Agent
     },
     // The starter of the run was checked then; the run goes on in the starter's tier.
     starter: starterOf(header),
+    countedFor: rateUserIn(header),
     input: judged?.usual === true && facts !== null ? completed(work.input, facts) : work.input,
     intent: work.intent,
     timeoutSeconds: timeout_ms === null ? null : Math.ceil(timeout_ms / 1000),

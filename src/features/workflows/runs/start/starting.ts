@@ -20,7 +20,7 @@ export interface RunStartsOptions extends RunFactsOptions {
    * counted elsewhere.
    * @throws Problem 429 `rate_limited`, 503 `limiter_unavailable`
    */
-  readonly admit: (request: Pick<RunRequest, "tenant" | "starter">) => Promise<Admission>;
+  readonly admit: (request: Pick<RunRequest, "tenant" | "countedFor">) => Promise<Admission>;
 }
 
 export interface Admission {
@@ -48,7 +48,7 @@ export function runStarts(options: RunStartsOptions, { listed, load }: Pick<RunH
    * @param decide gathers the facts and plans the start
    */
   async function startAs(
-    { tenant, starter }: Pick<RunRequest, "tenant" | "starter">,
+    { tenant, starter, countedFor = null }: Pick<RunRequest, "tenant" | "starter" | "countedFor">,
     executionId: string,
     fresh: boolean,
     rateExempt: boolean,
@@ -60,10 +60,10 @@ export function runStarts(options: RunStartsOptions, { listed, load }: Pick<RunH
     }
     const plan = await decide();
     if (plan instanceof Problem) {
-      if (isCostly(plan) && !rateExempt) await options.admit({ tenant, starter });
+      if (isCostly(plan) && !rateExempt) await options.admit({ tenant, countedFor });
       throw plan;
     }
-    const admission = rateExempt ? uncounted : await options.admit({ tenant, starter });
+    const admission = rateExempt ? uncounted : await options.admit({ tenant, countedFor });
     try {
       return { started: await commit(runs.at(tenant, executionId), fresh, starter, plan), headers: admission.headers };
     } catch (error) {

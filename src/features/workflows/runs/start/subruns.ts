@@ -1,6 +1,7 @@
 /** The activity `workflow.start`: a run starts another workflow below itself. */
 
 import { Problem } from "../../../../../actors/kernel/problem.ts";
+import { rateUserIn } from "../../../../../actors/policy/rates/counted.ts";
 import { type RunStart, runStart } from "../../../../../actors/workflow/run/activities.ts";
 import { workflowRun } from "../../../../../actors/workflow/run/run.ts";
 import { type RunRequest, starterOf } from "../../../../../actors/workflow/run/start/request.ts";
@@ -48,6 +49,7 @@ function requestOf({ key, tenant }: Address, header: RunState["header"], work: R
     timeoutSeconds: null,
     securityContext: header.security_context,
     starter: starterOf(header),
+    countedFor: rateUserIn(header),
     initiatedBy: header.initiated_by,
     parent: {
       executionId: key,

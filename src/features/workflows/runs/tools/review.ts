@@ -3,6 +3,7 @@
 import { consensusOf } from "../../../../../actors/execution/judging/consensus.ts";
 import { type JudgeVerdict, judgeInput, readVerdict } from "../../../../../actors/execution/judging/judge-verdict.ts";
 import type { Json } from "../../../../../actors/kernel/json.ts";
+import { rateUserOf } from "../../../../../actors/policy/rates/limits.ts";
 import { isUuid } from "../../../../http/route.ts";
 import type { Executions } from "../../../executions/port.ts";
 import { ToolFailure } from "../../../tools/port.ts";
@@ -62,6 +63,7 @@ export function reviewByExecutions(executions: Pick<Executions, "startAs" | "set
       ...(isUuid(agent) ? { agentId: agent } : { agentName: agent }),
       tenant,
       starter: identity,
+      countedFor: rateUserOf(identity),
       origin: {
         trigger: "validator",
         parent: null,

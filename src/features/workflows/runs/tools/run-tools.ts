@@ -3,6 +3,7 @@
 import { Type } from "@sinclair/typebox";
 import { isOwnSubject } from "../../../../../actors/identity/tenant.ts";
 import { AnyJson } from "../../../../../actors/kernel/json.ts";
+import { rateUserOf } from "../../../../../actors/policy/rates/limits.ts";
 import type { Initiator } from "../../../../../actors/workflow/run/state.ts";
 import { pageOf, pagingQuery } from "../../../../http/paging.ts";
 import type { Approvals } from "../../../approvals/port.ts";
@@ -117,7 +118,13 @@ export function runTools({ runs, approvals }: RunToolOptions): readonly Manageme
       arguments: Type.Object({ ...Id, from_state: text(256) }),
       call: async (caller, { execution_id, from_state = null }) => {
         const { tenant, identity, workId } = caller;
-        const request = { tenant, fromState: from_state, starter: identity, initiatedBy: initiatedBy(caller) };
+        const request = {
+          tenant,
+          fromState: from_state,
+          starter: identity,
+          countedFor: rateUserOf(identity),
+          initiatedBy: initiatedBy(caller),
+        };
         return (await runs.retryAs(workId, false, execution_id.toLowerCase(), request)).started;
       },
     }),
