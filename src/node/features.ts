@@ -2,6 +2,7 @@
 import { agents } from "../features/agents/feature.ts";
 import { approvals } from "../features/approvals/feature.ts";
 import { audit } from "../features/audit/feature.ts";
+import { credentials } from "../features/credentials/feature.ts";
 import { developmentIssuer } from "../features/development-issuer/feature.ts";
 import { egress } from "../features/egress/feature.ts";
 import { encryption } from "../features/encryption/feature.ts";
@@ -48,4 +49,5 @@ export const features = [
   classification,
   intake,
   history,
+  credentials,
 ] as const satisfies readonly AnyFeature[];

@@ -70,6 +70,8 @@ const workflow = {
 /** What each request that may change something leaves in the log; null: work and its files, which have records of their own. */
 const writers: Readonly<Record<string, string | null>> = {
   "DELETE /v1/agents/{id}": "agent.deleted",
+  "DELETE /v1/credentials/{id}": "credential.revoked",
+  "DELETE /v1/credentials/{id}/grants/{grant_id}": "credential.grant_revoked",
   "DELETE /v1/executions/{id}": "execution.deleted",
   "DELETE /v1/stimulus-routes/router": "stimulus_router.deleted",
   "DELETE /v1/stimulus-routes/{id}": "stimulus_route.deleted",
@@ -91,6 +93,10 @@ const writers: Readonly<Record<string, string | null>> = {
   "POST /v1/agents/{id}/rollback": "agent.updated",
   "POST /v1/agents/{id}/scope": "agent.published",
   "POST /v1/approval-links/{token}": "approval.approved",
+  "POST /v1/credentials/api-key": "credential.created",
+  "POST /v1/credentials/api-keys": "credential.created",
+  "POST /v1/credentials/{id}/grants": "credential.granted",
+  "POST /v1/credentials/{id}/rotate": "credential.rotated",
   "POST /v1/executions": null,
   "POST /v1/executions/{id}/cancel": null,
   "POST /v1/executions/{id}/retry": null,

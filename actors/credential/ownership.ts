@@ -1,0 +1,59 @@
+/** Whose a credential is: who sees it, who may change it, and what scope a new one gets (docs/reference/credentials.md). */
+import type { Identity } from "../identity/identity.ts";
+import { tenantKind } from "../identity/tenant.ts";
+import { invalidField, Problem } from "../kernel/problem.ts";
+
+/** `personal`: its owner's alone; `tenant`: of everybody in the tenant. */
+export type CredentialScope = "personal" | "tenant";
+
+/** Whose it is. A subject is one of its realm. */
+export interface Owned {
+  readonly scope: CredentialScope;
+  readonly realm: string;
+  readonly userId: string;
+}
+
+/** A person or machine, as far as ownership goes by it. */
+export type Subject = Pick<Identity, "realm" | "userId">;
+
+export const isOwn = (caller: Subject, { realm, userId }: Subject): boolean =>
+  caller.realm === realm && caller.userId === userId;
+
+/** Another person's personal credential is as unknown as one of another tenant, to administrators too. */
+export const sees = (caller: Subject, credential: Owned): boolean =>
+  credential.scope === "tenant" || isOwn(caller, credential);
+
+/**
+ * Whether the caller, who sees it, may rotate, revoke and grant it: its creator, owner and admin of the tenant, and
+ * machines.
+ * @param tenant the effective one
+ */
+export function mayManage(
+  caller: Subject & Pick<Identity, "kind" | "role" | "membership" | "homeTenant">,
+  tenant: string,
+  credential: Owned,
+): boolean {
+  if (isOwn(caller, credential)) return true;
+  if (credential.scope === "personal") return false;
+  if (caller.kind === "service_account") return true;
+  if (caller.kind === "operator") return caller.role === "admin";
+  if (caller.membership === "owner" || caller.membership === "admin") return true;
+  return caller.kind === "consumer" && caller.homeTenant === tenant && tenantKind(tenant) === "consumer";
+}
+
+/**
+ * The scope of a new credential.
+ * @param asked `personal`, `tenant` or `team:<uuid>`, which is `tenant` in that very team; null: people's are personal
+ * @throws Problem 403 `user_identity_required`: machines have none of their own; 422 for another team
+ */
+export function scopeOf(caller: Pick<Identity, "kind">, tenant: string, asked: string | null): CredentialScope {
+  const isMachine = caller.kind === "service_account";
+  if (asked === null) return isMachine ? "tenant" : "personal";
+  if (asked === "tenant") return "tenant";
+  if (asked === "personal") {
+    if (isMachine) throw new Problem("user_identity_required", "Only people have personal credentials");
+    return "personal";
+  }
+  if (asked.toLowerCase() === `team:${tenant.replace(/^t-/, "")}` && tenantKind(tenant) === "team") return "tenant";
+  throw invalidField("scope", "must be personal, tenant, or team: with the id of the team that is acted in");
+}
