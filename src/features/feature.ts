@@ -98,6 +98,16 @@ export interface InternalAddress {
   handle(request: Request): Promise<Response>;
 }
 
+/** How what a purged tenant had in one feature is taken away. */
+export interface TenantErasure {
+  /** The feature's. */
+  readonly name: string;
+  /** See `Feature.tenantTables`. */
+  readonly tables: readonly string[];
+  /** See `Opened.erase`; null: the feature has rows alone. */
+  readonly erase: ((tenant: string) => Promise<boolean>) | null;
+}
+
 /** What a feature brings. */
 export interface Opened<Service> {
   /** What other features may call: ids and documents, never tables. */
@@ -127,12 +137,34 @@ export interface Opened<Service> {
   readonly jobs?: readonly (() => Stop)[];
   /** What waits in it, as the metrics show it. */
   readonly queues?: readonly Queue[];
+  /**
+   * Takes away what a purged tenant has beside the rows of `tenantTables`: actors, files, objects, secrets elsewhere.
+   * Features are asked from the last one opened to the first, so what works with others' things is gone before them, and
+   * the rows go behind it. Repeatable, and asked by several nodes at once perhaps.
+   * @returns whether nothing is left; otherwise it is asked again later
+   */
+  readonly erase?: (tenant: string) => Promise<boolean>;
+  /**
+   * Ends what a deleted tenant has under way, and begins nothing new. Repeatable: asked until nothing is left.
+   * @returns whether nothing was under way
+   */
+  readonly endWork?: (tenant: string) => Promise<boolean>;
+  /** Ends and erases tenants by what all features bring; begun with the jobs. Of one feature at most. */
+  readonly tenantWork?: (all: TenantWork) => Stop;
   /** Made with `registers: []`: the node registers them. */
   readonly metrics?: readonly Metric[];
   /** By the name under which `/health/ready` tells of them. */
   readonly health?: Readonly<Record<string, Probe>>;
   /** Once the runtime has drained. */
   readonly close?: Stop;
+}
+
+/** What all features together bring for the end of a tenant. */
+export interface TenantWork {
+  /** In the order in which they are asked. */
+  readonly erasures: readonly TenantErasure[];
+  /** @returns whether nothing of the tenant was under way any more */
+  endWork(tenant: string): Promise<boolean>;
 }
 
 /** Features by the name under which they are handed over. */
@@ -148,6 +180,11 @@ export interface Feature<Service, S extends SettingTable, N extends Needs> {
   readonly contradictions?: (settings: Partial<Values<S>>, mode: Mode) => readonly string[];
   /** Beginnings of variables that the feature reads by itself: their names say what they are for. */
   readonly variablePrefixes?: readonly string[];
+  /**
+   * Its tables with a column `tenant`, whose rows of a tenant go when it is purged, in this order. Rows of other tables
+   * go with them by a foreign key, or by `Opened.erase`.
+   */
+  readonly tenantTables?: readonly string[];
   /** Shapes of the wire by the names that the API document gives them. */
   readonly schemas?: NamedSchemas;
   /** What `--help` says beside the table of settings. */
@@ -161,6 +198,7 @@ export interface AnyFeature {
   readonly name: string;
   readonly needs: Needs;
   readonly settings: SettingTable;
+  readonly tenantTables?: readonly string[];
   readonly help?: string;
   readonly variablePrefixes?: readonly string[];
   readonly schemas?: NamedSchemas;

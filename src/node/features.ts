@@ -19,6 +19,7 @@ import { classification } from "../features/stimuli/classification/feature.ts";
 import { history } from "../features/stimuli/history/feature.ts";
 import { intake } from "../features/stimuli/intake/feature.ts";
 import { sources } from "../features/stimuli/sources/feature.ts";
+import { tenants } from "../features/tenants/feature.ts";
 import { tools } from "../features/tools/feature.ts";
 import { fsTools } from "../features/tools/fs/feature.ts";
 import { volumes } from "../features/volumes/feature.ts";
@@ -26,6 +27,8 @@ import { definitions } from "../features/workflows/definitions/feature.ts";
 import { runs } from "../features/workflows/runs/feature.ts";
 
 export const features = [
+  // First: what it keeps of a tenant goes last.
+  tenants,
   developmentIssuer,
   incidents,
   audit,

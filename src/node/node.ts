@@ -62,6 +62,9 @@ export async function startNode(
     stores.onBack(() => runtime.storeBack());
     disposer.push(inside.stop);
     for (const begin of mounted.opened.flatMap(({ jobs = [] }) => jobs)) disposer.push(begin());
+    for (const { tenantWork } of mounted.opened) {
+      if (tenantWork !== undefined) disposer.push(tenantWork(mounted.tenantWork));
+    }
     for (const begin of mounted.opened.flatMap(({ sweeps = [] }) => sweeps)) disposer.push(begin());
     const { port, metricsPort } = listenOutside(config, apps, context, disposer, overrides.sharedPort === true);
 

@@ -1,11 +1,19 @@
 /** Opens features in the order of their needs, and gathers what they bring. */
-import type { AnyFeature, InternalAddress, NodeContext, Opened } from "../features/feature.ts";
+import type {
+  AnyFeature,
+  InternalAddress,
+  NodeContext,
+  Opened,
+  TenantErasure,
+  TenantWork,
+} from "../features/feature.ts";
 import type { RuntimeWork } from "../runtime/index.ts";
 import type { Disposer } from "./disposer.ts";
 
 /** What all features together bring. */
 export interface Mounted {
   readonly opened: readonly Opened<unknown>[];
+  readonly tenantWork: TenantWork;
   work(internal: InternalAddress): RuntimeWork;
 }
 
@@ -32,6 +40,7 @@ export async function openFeatures(
 ): Promise<Mounted> {
   const services = new Map<AnyFeature, unknown>();
   const all: Opened<unknown>[] = [];
+  const erasures: TenantErasure[] = [];
   for (const feature of inOrder(features)) {
     const needs = Object.fromEntries(
       Object.entries(feature.needs).map(([name, need]) => [name, services.get(need)] as const),
@@ -40,10 +49,20 @@ export async function openFeatures(
     const opened = await feature.open(node as never, needs as never);
     services.set(feature, opened.service);
     all.push(opened);
+    erasures.unshift({ name: feature.name, tables: feature.tenantTables ?? [], erase: opened.erase ?? null });
     if (opened.close !== undefined) disposer.push(opened.close);
   }
   return {
     opened: all,
+    tenantWork: {
+      erasures,
+      async endWork(tenant) {
+        let isOver = true;
+        // What starts others first.
+        for (const { endWork } of all.toReversed()) isOver = ((await endWork?.(tenant)) ?? true) && isOver;
+        return isOver;
+      },
+    },
     work: (internal) => ({
       actors: all.flatMap(({ actors = [] }) => actors),
       activities: all.flatMap(({ activities }) => activities?.(internal) ?? []),

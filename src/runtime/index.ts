@@ -6,6 +6,7 @@ import { isDatabaseUnavailable, type Sql } from "../store/postgres/pool.ts";
 import { openRedis, openSubscriber, type RedisServers, slotGroupsOf } from "../store/redis/connections.ts";
 import { type Consumer, type ConsumerCounts, createConsumer, type RuntimeClock, type RuntimeWork } from "./consumer.ts";
 import { DeadLetters } from "./dead-letters/dead-letter.ts";
+import { eraseTenant } from "./erasing.ts";
 import { actorsOf, type HandleLinks } from "./handle.ts";
 import type { CrashPoint } from "./lane/options.ts";
 import { Calls } from "./mailbox/calls.ts";
@@ -175,6 +176,7 @@ export function createRuntime(options: RuntimeOptions): NodeRuntime {
       const [row] = await sql<[{ count: number }]>`select count(*)::int as count from runtime_parked`;
       return row.count;
     },
+    eraseTenant: (tenant) => eraseTenant(sql, clock.newId, tenant),
     counts: () => ({ ...(consumer?.counts() ?? idle), tails: tails.size, calls: calls.size }),
     drain() {
       drained ??= leave();

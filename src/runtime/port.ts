@@ -359,6 +359,11 @@ export interface Runtime {
   counts(): RuntimeCounts;
   /** Messages and effects of all nodes that wait for a node of a version that knows them. */
   waitingForVersion(): Promise<number>;
+  /**
+   * Erases what is kept of a tenant beside its actors, which their features erase before. Repeatable.
+   * @returns whether nothing of the tenant is left here
+   */
+  eraseTenant(tenant: string): Promise<boolean>;
   /** Stops intake, finishes turns in flight, hands partitions and work over. */
   drain(): Promise<void>;
   readonly nodeId: string;

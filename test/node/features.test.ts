@@ -38,3 +38,29 @@ test("a feature gets the services it needs and is closed before they are", async
   await disposer.dispose(() => {});
   expect(closed).toEqual(["user", "base"]);
 });
+
+test("a tenant's end goes through the features from the last opened to the first", async () => {
+  const asked: string[] = [];
+  const one = (name: string, needs: Record<string, AnyFeature>, isOver: boolean) =>
+    defineFeature({
+      name,
+      tenantTables: [`${name}_rows`],
+      needs,
+      open: () => ({
+        service: null,
+        async endWork(tenant) {
+          asked.push(`${name} ${tenant}`);
+          return isOver;
+        },
+      }),
+    });
+  const base = one("base", {}, true);
+  const user = one("user", { base }, false);
+  const { tenantWork } = await openFeatures([base, user], {} as NodeContext, new Disposer());
+  expect(tenantWork.erasures).toEqual([
+    { name: "user", tables: ["user_rows"], erase: null },
+    { name: "base", tables: ["base_rows"], erase: null },
+  ]);
+  expect(await tenantWork.endWork("acme")).toBe(false);
+  expect(asked).toEqual(["user acme", "base acme"]);
+});

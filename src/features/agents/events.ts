@@ -46,6 +46,15 @@ export async function eraseHistories(sql: Sql, before: Date, limit: number): Pro
   return erased.count;
 }
 
+/** A purged tenant: what counts the events of agents whose whole history was its own. Repeatable; ahead of the events. */
+export async function forgetNumbering(sql: Sql, tenant: string): Promise<void> {
+  await sql`
+    delete from agent_event_heads h
+    where agent_id in (select agent_id from agent_events where tenant = ${tenant})
+      and not exists (select 1 from agent_events e where e.agent_id = h.agent_id and e.tenant <> ${tenant})
+      and not exists (select 1 from agents a where a.agent_id = h.agent_id and a.tenant <> ${tenant})`;
+}
+
 /** An entry of an agent's history, as a stream carries it: `{[type]: body}`. */
 export interface AgentHistoryEntry {
   readonly sequence: number;

@@ -5,7 +5,7 @@ import { builtinTools } from "../../../actors/tool/catalog.ts";
 import { anyText, integer, text } from "../../config/setting.ts";
 import { audit } from "../audit/feature.ts";
 import { defineFeature } from "../feature.ts";
-import { agentEvents, eraseHistories } from "./events.ts";
+import { agentEvents, eraseHistories, forgetNumbering } from "./events.ts";
 import type { AgentChange } from "./parts.ts";
 import type { AgentUse } from "./port.ts";
 import { loadRuntimes } from "./registry.ts";
@@ -15,6 +15,7 @@ import { createAgents } from "./service.ts";
 
 export const agents = defineFeature({
   name: "agents",
+  tenantTables: ["agent_events", "agent_versions", "agents"],
   schemas: named,
   needs: { audit },
   settings: {
@@ -82,6 +83,10 @@ export const agents = defineFeature({
         onChange: (watcher: (change: AgentChange) => Promise<void>): void => void watchers.push(watcher),
       },
       routes: [...agentRoutes(agents), ...catalogueRoutes(runtimes, models)],
+      async erase(tenant) {
+        await forgetNumbering(sql, tenant);
+        return true;
+      },
       jobs: [
         () => {
           void agents.resumeDeletions().catch((error: unknown) => warn("deletions", { error: String(error) }));

@@ -12,10 +12,11 @@ import { approvalRecords } from "./records.ts";
 import { approvalRoutes } from "./routes.ts";
 import { named } from "./schema.ts";
 import { createApprovals } from "./service.ts";
-import { startApprovalSweep } from "./sweep.ts";
+import { eraseApprovals, startApprovalSweep } from "./sweep.ts";
 
 export const approvals = defineFeature({
   name: "approvals",
+  tenantTables: ["approvals", "approval_links"],
   schemas: named,
   needs: { incidents },
   settings: {
@@ -48,6 +49,7 @@ export const approvals = defineFeature({
           return () => deadlines.close();
         },
       ],
+      erase: (tenant) => eraseApprovals({ runtime, records }, tenant),
       // It holds connections from its opening on, also on a node whose start failed before the job began.
       close: () => deadlines.close(),
       sweeps: [() => startApprovalSweep({ runtime, records, retentionDays, now, report: info })],

@@ -136,6 +136,13 @@ export function approvalRecords(sql: Sql) {
       return row ?? null;
     },
 
+    /** Ids of a tenant's, of any status. */
+    async ofTenant(tenant: string, limit: number): Promise<string[]> {
+      const rows = await sql<{ approval_id: string }[]>`
+        select approval_id from approvals where tenant = ${tenant} limit ${limit}`;
+      return rows.map((row) => row.approval_id);
+    },
+
     /** Pending ones of any tenant whose time passed before a moment. */
     overdue(time: Date, after: SweepRow | null, limit: number): Promise<SweepRow[]> {
       return sql<SweepRow[]>`

@@ -68,3 +68,21 @@ export async function sweepApprovals(options: ApprovalSweepOptions, isStopping =
   const old = await tellAll((after, limit) => records.decidedBefore(before, after, limit), "erase");
   if (old > 0) report("approvals_erased", { count: old });
 }
+
+/** Approvals of a purged tenant asked about in one round; what is left is for the next one. */
+const mostErased = 1_000;
+
+/** What a purged tenant was asked goes, what is still open too. Repeatable. @returns whether nothing was left */
+export async function eraseApprovals(
+  { runtime, records }: Pick<ApprovalSweepOptions, "runtime" | "records">,
+  tenant: string,
+): Promise<boolean> {
+  const approvals = runtime.of(approval);
+  const ids = await records.ofTenant(tenant, mostErased);
+  for (let from = 0; from < ids.length; from += atOnce) {
+    const some = ids.slice(from, from + atOnce).map((id) => approvals.at(tenant, id));
+    await Promise.all(some.map((one) => one.tellCommitted("withdraw", { reason: "tenant_deleted" })));
+    await Promise.all(some.map((one) => one.tellCommitted("erase", {})));
+  }
+  return ids.length === 0;
+}

@@ -26,6 +26,7 @@ import { createModelMetrics } from "./iteration/model-metrics.ts";
 import { validateActivity } from "./iteration/validation.ts";
 import { workspaceRemoveActivity } from "./iteration/workspace.ts";
 import { executionMetrics } from "./metrics.ts";
+import { endExecutions, eraseExecutions } from "./of-tenant.ts";
 import { deliverySendActivity } from "./output/deliver.ts";
 import { outputHandleActivity, outputRecallActivity } from "./output/output-handler.ts";
 import { createPlans } from "./plans.ts";
@@ -84,6 +85,7 @@ export const executionSettings = {
 
 export const executions = defineFeature({
   name: "executions",
+  tenantTables: ["agent_stream_entries", "agent_stream_executions", "agent_streams", "execution_labels", "executions"],
   schemas: named,
   needs: { agents, audit, volumes, tools, fsTools, executionTokens, incidents },
   settings: executionSettings,
@@ -204,6 +206,8 @@ export const executions = defineFeature({
             report: info,
           }),
       ],
+      endWork: (tenant) => endExecutions({ runtime, records }, tenant),
+      erase: (tenant) => eraseExecutions({ runtime, records, volumes }, tenant),
       metrics: [...executionMetrics(records, runtime), ...modelMetrics.metrics, ...committed.metrics],
       async close() {
         await feeds.close();

@@ -94,6 +94,17 @@ export function executionRecords(sql: Sql) {
         select execution_id, tenant from executions where agent_id = ${agentId} and ended_at is null`;
     },
 
+    /** Ids of a tenant's executions, the newest first. @param isUnderWay those alone that have not ended */
+    async ofTenant(
+      tenant: string,
+      { isUnderWay, limit }: { readonly isUnderWay: boolean; readonly limit: number },
+    ): Promise<string[]> {
+      const rows = await sql<{ execution_id: string }[]>`
+        select execution_id from executions where tenant = ${tenant} ${isUnderWay ? sql`and ended_at is null` : sql``}
+        order by created_at desc, execution_id desc limit ${limit}`;
+      return rows.map((row) => row.execution_id);
+    },
+
     /** What the tenant has under way, and of the given executions those that have ended. */
     underWay(tenant: string, executionIds: readonly string[]): Promise<{ execution_id: string; live: boolean }[]> {
       return sql<{ execution_id: string; live: boolean }[]>`

@@ -8,6 +8,7 @@ import { createIncidents } from "./service.ts";
 
 export const incidents = defineFeature({
   name: "incidents",
+  tenantTables: ["security_incidents"],
   schemas: { SecurityIncident: IncidentRecord },
   settings: {
     incidentRetentionDays: integer("SVC_INCIDENT_RETENTION_DAYS", {

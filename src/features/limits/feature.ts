@@ -7,6 +7,7 @@ import { createStandings } from "./standings.ts";
 
 export const limits = defineFeature({
   name: "limits",
+  tenantTables: ["rate_limit_overrides"],
   settings: {
     rateLimits: flag("SVC_RATE_LIMITS", {
       meaning:

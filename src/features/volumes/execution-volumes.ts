@@ -52,6 +52,7 @@ export function createVolumes({ sql, dataDir, executions, newId, now }: VolumesO
     heldForRuns,
     removeHeld,
     eraseDeleted: removal.eraseDeleted,
+    removeOfTenant: removal.removeOfTenant,
 
     /** Of the given volumes, those that the starter may read, by id. @param volumeIds in lower case; others than UUIDs are none */
     async readable(

@@ -10,6 +10,7 @@ import { named } from "./schema.ts";
 
 export const volumes = defineFeature({
   name: "volumes",
+  tenantTables: ["volume_mounts", "volumes"],
   schemas: named,
   needs: { audit, tools, fsTools },
   open({ sql, dataDir, tenants, now, newId }, { audit }) {
@@ -26,6 +27,10 @@ export const volumes = defineFeature({
         ...volumes,
         /** Registers whose executions mount volumes. @param known of the given ones, those that exist, of any tenant */
         heldBy: (known: VolumesOptions["executions"]): void => void holders.push(known),
+      },
+      async erase(tenant) {
+        await volumes.removeOfTenant(tenant);
+        return true;
       },
       routes: volumeRoutes({ sql, volumes, audit, terms: tenants.terms, now, newId }),
     };

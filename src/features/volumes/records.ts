@@ -206,6 +206,10 @@ export function volumeRecords(sql: Sql) {
       return marked.count > 0;
     },
 
+    async markDeletedOfTenant(tenant: string): Promise<void> {
+      await sql`update volumes set deleted_at = now() where tenant = ${tenant} and deleted_at is null`;
+    },
+
     /** Of the given ids: those that are kept, so that all others may be erased. */
     async kept(volumeIds: readonly string[]): Promise<ReadonlySet<string>> {
       const rows = await sql<{ volume_id: string }[]>`

@@ -12,6 +12,7 @@ import { named } from "./schema.ts";
 
 export const intake = defineFeature({
   name: "stimuli/intake",
+  tenantTables: ["stimuli", "stimulus_keys"],
   schemas: named,
   needs: { sources, classification, runs, limits },
   open({ sql, tenants, drainMs, now, newId, info }, { sources, classification, runs, limits }) {

@@ -24,6 +24,7 @@ export { guardsReplays } from "./wire.ts";
 
 export const sources = defineFeature({
   name: "stimuli/sources",
+  tenantTables: ["stimulus_sources", "stimulus_routers"],
   schemas: named,
   needs: { agents, audit, encryption, definitions },
   settings: {

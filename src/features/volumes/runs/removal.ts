@@ -89,6 +89,12 @@ export function removing(
       await records.forget([volumeId]);
     },
 
+    /** A purged tenant: what this host holds of its volumes; other hosts erase theirs with their sweeps. Repeatable. */
+    async removeOfTenant(tenant: string): Promise<void> {
+      await records.markDeletedOfTenant(tenant);
+      await eraseDeleted();
+    },
+
     eraseDeleted,
   };
 }

@@ -15,6 +15,7 @@ export type { Workflows } from "./service.ts";
 
 export const definitions = defineFeature({
   name: "workflows/definitions",
+  tenantTables: ["workflows", "workflow_changes"],
   schemas: named,
   needs: { agents, audit },
   open(

@@ -19,6 +19,7 @@ import { commandActivity } from "./commands/commands.ts";
 import { startSweepingCommands } from "./commands/sweep.ts";
 import { runLogRoutes } from "./log-routes.ts";
 import { runMetrics } from "./metrics.ts";
+import { endRuns, eraseRuns } from "./of-tenant.ts";
 import { runsProjection } from "./projection.ts";
 import { createRunRecords } from "./records.ts";
 import { runRoutes } from "./routes.ts";
@@ -34,6 +35,7 @@ export type { Runs } from "./service.ts";
 
 export const runs = defineFeature({
   name: "workflows/runs",
+  tenantTables: ["workflow_runs"],
   schemas: named,
   needs: { audit, definitions, executions, executionTokens, volumes, approvals, limits, tools, incidents },
   settings: {
@@ -112,6 +114,8 @@ export const runs = defineFeature({
         () => startSweepingCommands({ dataDir, runs: held, report: info }),
         () => startErasing({ runtime, records, volumes, retentionDays, now, report: info }),
       ],
+      endWork: (tenant) => endRuns({ runtime, records }, tenant),
+      erase: (tenant) => eraseRuns({ runtime, records, volumes }, tenant),
       metrics: runMetrics(records),
     };
   },

@@ -81,6 +81,17 @@ export function createRunRecords(sql: Sql) {
         where workflow_id = any(${texts(workflowIds)}::text[]::uuid[]) and ended_at is null limit ${limit}`;
     },
 
+    /** Ids of a tenant's runs, the newest first. @param isUnderWay those alone that have not ended */
+    async ofTenant(
+      tenant: string,
+      { isUnderWay, limit }: { readonly isUnderWay: boolean; readonly limit: number },
+    ): Promise<string[]> {
+      const rows = await sql<{ run_id: string }[]>`
+        select run_id from workflow_runs where tenant = ${tenant} ${isUnderWay ? sql`and ended_at is null` : sql``}
+        order by started_at desc, run_id desc limit ${limit}`;
+      return rows.map((row) => row.run_id);
+    },
+
     /** How many have not ended, by status, of all tenants together. */
     countUnfinished(): Promise<{ status: string; count: number }[]> {
       return sql<{ status: string; count: number }[]>`
