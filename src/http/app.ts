@@ -17,7 +17,7 @@ import type { Metrics } from "./operations/metrics.ts";
 import { pipeline } from "./pipeline.ts";
 import { asProblem, internalError, problemResponse } from "./problem.ts";
 import type { RequestAudit } from "./request-audit.ts";
-import type { Incoming, Listener, RequestWarning, Route } from "./route.ts";
+import type { Incoming, Listener, Method, RequestWarning, Route } from "./route.ts";
 import { warningsHeader, warningsText } from "./warnings.ts";
 
 export interface AppOptions {
@@ -54,6 +54,7 @@ export interface App {
 }
 
 export interface ClimbingRoute {
+  readonly method: Method;
   /** With `*` at its end. */
   readonly path: string;
   /** Answers a request of this route by the parameters given, not by those of its URL. */
@@ -145,8 +146,9 @@ export function createApp(options: AppOptions): App {
   const gates = new BodyGates();
   for (const route of options.routes) {
     const run = answering(route, pipeline(route, options.authenticator, options.audit ?? null, bodyDeadlineMs, gates));
-    if (route.method === "GET" && route.path.endsWith("/*")) {
+    if (route.path.endsWith("/*")) {
       climbing.push({
+        method: route.method,
         path: route.path,
         handle: (request, params) => {
           const problem = fault(request);

@@ -48,7 +48,10 @@ function queryValue(schema: TSchema, name: string, texts: readonly string[]): un
   return KindGuard.IsArray(schema) ? texts.map((text) => fromText(schema.items, text)) : fromText(schema, texts[0]);
 }
 
-/** Prepares the schema of path parameters: a mismatch is 400 with the code the schema names. */
+/**
+ * Prepares the schema of path parameters: a mismatch is 400 with the code the schema names. The rest of a path is decoded,
+ * unless its schema says `x-raw`: then its `/` can still be told from those that were encoded.
+ */
 export function paramsChecker(schema: TObject): (params: Readonly<Record<string, string>>) => Record<string, unknown> {
   const parts = Object.entries(schema.properties).map(([name, property]) => ({
     name,
@@ -60,7 +63,7 @@ export function paramsChecker(schema: TObject): (params: Readonly<Record<string,
     const checked: Record<string, unknown> = {};
     for (const { name, property, check, isUuid } of parts) {
       const text = params[name] ?? "";
-      const value = fromText(property, name === "*" ? decodedRest(text) : text);
+      const value = fromText(property, name === "*" && property["x-raw"] !== true ? decodedRest(text) : text);
       // The router gives an empty text for a segment that is not well encoded.
       if ((text === "" && name !== "*") || !check.Check(value) || (typeof value === "string" && value.includes("\0"))) {
         const code = (property["x-code"] as ProblemCode | undefined) ?? "invalid_id";

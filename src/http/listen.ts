@@ -82,13 +82,17 @@ type NativeRoute = (request: Request & { readonly params: Params }) => Promise<R
  */
 function climbingRoutes(app: App): Record<string, NativeRoute> {
   const routes: Record<string, NativeRoute> = {};
-  for (const { path, handle } of app.climbing) {
+  for (const path of new Set(app.climbing.map((route) => route.path))) {
+    const handlers = new Map(
+      app.climbing.filter((route) => route.path === path).map(({ method, handle }) => [String(method), handle]),
+    );
     let deeper = path.slice(0, -"/*".length);
     for (let depth = 0; depth < maxSegments; depth++) {
       deeper += `/:rest${depth}`;
       const serve: NativeRoute = (request) => {
         const rest = Array.from({ length: depth + 1 }, (_, index) => request.params[`rest${index}`] ?? "");
-        if (!isRead(request) || !rest.some(climbs)) return app.handle(request);
+        const handle = handlers.get(request.method === "HEAD" ? "GET" : request.method);
+        if (handle === undefined || !rest.some(climbs)) return app.handle(request);
         return handle(request, { ...request.params, "*": rest.map(encodeURIComponent).join("/") });
       };
       routes[deeper] = serve;
@@ -98,6 +102,5 @@ function climbingRoutes(app: App): Record<string, NativeRoute> {
   return routes;
 }
 
-const isRead = ({ method }: Request): boolean => method === "GET" || method === "HEAD";
 /** URL parsers take `\` for `/`. */
 const climbs = (segment: string): boolean => segment.split(/[\\/]/).includes("..");

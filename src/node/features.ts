@@ -15,6 +15,7 @@ import { limits } from "../features/limits/feature.ts";
 import { models } from "../features/models/feature.ts";
 import { references } from "../features/references/feature.ts";
 import { schedules } from "../features/schedules/feature.ts";
+import { secrets } from "../features/secrets/feature.ts";
 import { classification } from "../features/stimuli/classification/feature.ts";
 import { history } from "../features/stimuli/history/feature.ts";
 import { intake } from "../features/stimuli/intake/feature.ts";
@@ -35,6 +36,7 @@ export const features = [
   encryption,
   limits,
   references,
+  secrets,
   tools,
   fsTools,
   volumes,

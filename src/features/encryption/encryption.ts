@@ -3,7 +3,15 @@ import { Problem } from "../../../actors/kernel/problem.ts";
 import type { Secret } from "../../lib/secret.ts";
 import { StartFailure } from "../../lib/start-failure.ts";
 import type { Incidents } from "../incidents/port.ts";
-import { type DecryptionFailure, decryptText, encryptText, type MasterKey, masterKeyOf, prefixOf } from "./envelope.ts";
+import {
+  type DecryptionFailure,
+  decryptText,
+  encryptText,
+  fingerprintOf,
+  type MasterKey,
+  masterKeyOf,
+  prefixOf,
+} from "./envelope.ts";
 import { masterKeyFromFile } from "./master-key-file.ts";
 import type { Encryption, EncryptionContext } from "./port.ts";
 
@@ -41,6 +49,7 @@ export function createEncryption({ current, previous, incidents }: EncryptionOpt
       reportFailure(context, decrypted.why);
       throw new Problem("decryption_failed", "What is stored encrypted cannot be decrypted");
     },
+    fingerprint: (bytes) => fingerprintOf(current, bytes),
     isOutdated: (ciphertext) => outdatedPrefix !== null && ciphertext.startsWith(outdatedPrefix),
   };
 }

@@ -7,6 +7,7 @@ import {
   createCipheriv,
   createDecipheriv,
   createHash,
+  createHmac,
   createSecretKey,
   type KeyObject,
   randomBytes,
@@ -40,6 +41,12 @@ export function encryptText(master: MasterKey, context: EncryptionContext, plain
   const wrapped = encrypt(master.key, boundTo("key", context), dataKey);
   const content = encrypt(createSecretKey(dataKey), boundTo("content", context), Buffer.from(plain, "utf8"));
   return `${prefixOf(master)}${wrapped.toString("base64url")}.${content.toString("base64url")}`;
+}
+
+/** Recognises bytes without telling anything of them to who has no master key. */
+export function fingerprintOf({ key }: MasterKey, bytes: Uint8Array): Uint8Array {
+  const own = createHmac("sha256", key).update("svc fingerprint").digest();
+  return createHmac("sha256", own).update(bytes).digest();
 }
 
 /** Why a text cannot be decrypted; never what it holds. */

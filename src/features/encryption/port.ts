@@ -20,6 +20,8 @@ export interface Encryption {
   decrypt(context: EncryptionContext, ciphertext: string): string;
   /** Whether it is wrapped by the earlier master key and should be encrypted again. */
   isOutdated(ciphertext: string): boolean;
+  /** A digest under a key of its own that the master key gives: it recognises bytes and tells nothing of them. */
+  fingerprint(bytes: Uint8Array): Uint8Array;
   /** What exactly the outdated ciphertexts begin with, so that a query finds them; null: there is no earlier key. */
   readonly outdatedPrefix: string | null;
 }

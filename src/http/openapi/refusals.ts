@@ -62,19 +62,21 @@ export function refusalsOf(route: Route): readonly ProblemCode[] {
   return (Object.keys(problems) as ProblemCode[]).filter((code) => codes.has(code));
 }
 
-/** Codes that some operations answer with another status than the table's, and that one. */
-export const otherStatuses: Readonly<Partial<Record<ProblemCode, number>>> = {
-  invalid_tenant_slug: 401,
-  quota_exceeded: 429,
-  agent_not_found: 422,
+/** Codes that some operations answer with other statuses than the table's, and those. */
+export const otherStatuses: Readonly<Partial<Record<ProblemCode, readonly number[]>>> = {
+  invalid_tenant_slug: [401],
+  quota_exceeded: [429],
+  agent_not_found: [422],
+  // Of a route, and of a start that refers to one.
+  secret_not_found: [404, 422],
+  credential_not_found: [422],
 };
 
-/** Codes by the status they are answered with; those with two stand under both. */
+/** Codes by the status they are answered with; those with several stand under each. */
 export function byStatus(codes: readonly ProblemCode[]): ReadonlyMap<number, readonly ProblemCode[]> {
   const map = new Map<number, ProblemCode[]>();
   for (const code of codes) {
-    for (const status of [problems[code], otherStatuses[code]]) {
-      if (status === undefined) continue;
+    for (const status of [problems[code], ...(otherStatuses[code] ?? [])]) {
       map.set(status, [...(map.get(status) ?? []), code]);
     }
   }

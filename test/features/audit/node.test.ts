@@ -73,6 +73,7 @@ const writers: Readonly<Record<string, string | null>> = {
   "DELETE /v1/credentials/{id}": "credential.revoked",
   "DELETE /v1/credentials/{id}/grants/{grant_id}": "credential.grant_revoked",
   "DELETE /v1/executions/{id}": "execution.deleted",
+  "DELETE /v1/secrets/{path}": "secret.deleted",
   "DELETE /v1/stimulus-routes/router": "stimulus_router.deleted",
   "DELETE /v1/stimulus-routes/{id}": "stimulus_route.deleted",
   "DELETE /v1/volumes/{id}": "volume.deleted",
@@ -103,6 +104,7 @@ const writers: Readonly<Record<string, string | null>> = {
   "POST /v1/human-approvals/{id}/approve": "approval.approved",
   "POST /v1/human-approvals/{id}/links": "approval.link_issued",
   "POST /v1/human-approvals/{id}/reject": "approval.rejected",
+  "POST /v1/secrets/{path}": "secret.written",
   "POST /v1/stimuli": null,
   "POST /v1/stimuli/dead-letters/replay": "stimulus.replayed",
   "POST /v1/stimuli/{id}/discard": "stimulus.discarded",
@@ -127,6 +129,7 @@ const writers: Readonly<Record<string, string | null>> = {
   "POST /v1/workflows/{ref}/execute": null,
   "POST /v1/workflows/{ref}/run": null,
   "POST /v1/workflows/{ref}/scope": "workflow.published",
+  "PUT /v1/secrets/{path}": "secret.written",
   "PUT /v1/stimulus-routes/router": "stimulus_router.updated",
   "PUT /v1/stimulus-routes/{id}": "stimulus_route.updated",
 };

@@ -57,7 +57,7 @@ function problemFault(route: Route | null, response: Response, body: unknown): s
   const status = (problems as Readonly<Record<string, number>>)[code];
   if (status === undefined) return `the code ${code} is not in the table`;
   const problem = code as ProblemCode;
-  if (response.status !== status && response.status !== otherStatuses[problem]) return `${code} is a ${status}`;
+  if (response.status !== status && !otherStatuses[problem]?.includes(response.status)) return `${code} is a ${status}`;
   if (route !== null && !mayBeRefusedWith(route).has(problem)) return `the code ${code} is not among its refusals`;
   const isIssue = ({ path, message, code }: Issue) => [path, message, code].every((text) => typeof text === "string");
   return issues === undefined || (Array.isArray(issues) && issues.every(isIssue))
