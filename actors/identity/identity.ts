@@ -50,6 +50,17 @@ export function isPlatformOperator({ kind, role }: Identity): boolean {
   return kind === "operator" || (kind === "service_account" && role !== null);
 }
 
+/**
+ * Whether the caller decides for the tenant they act in: its owner and admins, a consumer in the own tenant, and who acts
+ * there for the platform with the right to write.
+ */
+export function administers({ kind, role, membership, homeTenant }: Identity, effectiveTenant: string): boolean {
+  if (membership !== null) return membership !== "member";
+  if (kind === "operator") return role === "admin";
+  if (kind === "service_account") return role !== "readonly" && effectiveTenant !== homeTenant;
+  return kind === "consumer";
+}
+
 /** Whether the caller may create and change what every tenant sees. */
 export function isGlobalPublisher(identity: Identity, effectiveTenant: string): boolean {
   if (identity.role === "admin" || identity.role === "operator") return true;

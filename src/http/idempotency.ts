@@ -37,6 +37,15 @@ interface Row {
   readonly status: number | null;
   readonly headers: Record<string, string> | null;
   readonly body: string | null;
+  /** In place of the body, where that holds what is shown once. */
+  readonly sealed: string | null;
+}
+
+/** How answers are kept that hold what is shown once: encrypted, for the piece of work alone. */
+export interface AnswerSeal {
+  seal(tenant: string, workId: string, text: string): string;
+  /** @throws Problem 500 `decryption_failed` */
+  open(tenant: string, workId: string, sealed: string): string;
 }
 
 type RepeatableCall = Pick<Call, "request" | "identity" | "tenant" | "path" | "url" | "bytes" | "signal">;
@@ -48,6 +57,7 @@ type RepeatableCall = Pick<Call, "request" | "identity" | "tenant" | "path" | "u
  * @param work gets the id of the piece of work (a UUIDv7); with the same id it must not happen twice. `fresh`
  *   says that no other request can have been given that id
  * @param newId makes the id of a new piece of work
+ * @param seal of answers that hold what is shown once; null: answers are kept as they are
  * @throws Problem 422 `idempotency_key_reused`, 503 when the first request does not come to an end
  */
 export async function idempotent<Answered extends Reply>(
@@ -55,10 +65,11 @@ export async function idempotent<Answered extends Reply>(
   sql: Sql,
   work: (workId: string, fresh: boolean) => Promise<Answered>,
   newId: () => string,
+  seal: AnswerSeal | null = null,
 ): Promise<Answered> {
   const key = call.request.headers.get("idempotency-key");
   if (key === null) return work(newId(), true);
-  const slot = new Slot(sql, call.tenant, routeOf(call), checkedKey(key), fingerprintOf(call));
+  const slot = new Slot(sql, call.tenant, routeOf(call), checkedKey(key), fingerprintOf(call), seal);
   const waitedFrom = performance.now();
   for (let pauseMs = 20; ; pauseMs = Math.min(500, pauseMs * 1.5)) {
     const row = await slot.take(newId());
@@ -66,7 +77,7 @@ export async function idempotent<Answered extends Reply>(
       throw new Problem("idempotency_key_reused", "This Idempotency-Key was used for another request");
     }
     // What is stored under the key is an earlier answer of the same route.
-    if (row.status !== null) return replay(row) as Reply as Answered;
+    if (row.status !== null) return slot.replay(row) as Reply as Answered;
     if (row.mine) return slot.fill(row, work);
     if (call.signal.aborted || performance.now() - waitedFrom > waitMs) {
       const message = "The first request with this Idempotency-Key is still under way";
@@ -96,13 +107,6 @@ function fingerprintOf({ url, bytes }: RepeatableCall): string {
   return hash.update("\n").update(bytes).digest("base64url");
 }
 
-function replay({ status, headers, body }: Row): Reply {
-  return new Reply(status ?? 200, body === null ? undefined : new JsonText(body), {
-    ...headers,
-    "Idempotent-Replay": "true",
-  });
-}
-
 /** One key's row, as one request sees it. */
 class Slot {
   private readonly holder = crypto.randomUUID();
@@ -112,7 +116,17 @@ class Slot {
     private readonly route: string,
     private readonly key: string,
     readonly fingerprint: string,
+    private readonly seal: AnswerSeal | null,
   ) {}
+
+  /** The answer that is kept. @throws Problem 500 `decryption_failed` */
+  replay({ work_id, status, headers, body, sealed }: Row): Reply {
+    const text = sealed === null ? body : (this.seal?.open(this.tenant, work_id, sealed) ?? null);
+    return new Reply(status ?? 200, text === null ? undefined : new JsonText(text), {
+      ...headers,
+      "Idempotent-Replay": "true",
+    });
+  }
 
   /** Takes the row if it is new, expired or not held; gives what is in it either way. */
   async take(newWorkId: string): Promise<Row> {
@@ -128,13 +142,13 @@ class Slot {
         fingerprint = excluded.fingerprint,
         work_id = case when k.created_at < now() - ${keptHours} * interval '1 hour' then excluded.work_id else k.work_id end,
         created_at = case when k.created_at < now() - ${keptHours} * interval '1 hour' then now() else k.created_at end,
-        status = null, headers = null, body = null
+        status = null, headers = null, body = null, sealed = null
       where k.created_at < now() - ${keptHours} * interval '1 hour'
         or (k.status is null and k.fingerprint = excluded.fingerprint and (k.held_until is null or k.held_until < now()))
-      returning fingerprint, work_id, true as mine, xmax = 0 as fresh, status, headers, body`;
+      returning fingerprint, work_id, true as mine, xmax = 0 as fresh, status, headers, body, sealed`;
     if (taken) return taken;
     const [found] = await sql<Row[]>`
-      select fingerprint, work_id, false as mine, false as fresh, status, headers, body from idempotency_keys
+      select fingerprint, work_id, false as mine, false as fresh, status, headers, body, sealed from idempotency_keys
       where tenant = ${this.tenant} and route = ${this.route} and key = ${this.key}`;
     return found ?? this.take(newWorkId);
   }
@@ -147,7 +161,7 @@ class Slot {
     const renewal = setInterval(() => void this.renew().catch(() => {}), renewEveryMs);
     try {
       const reply = await work(row.work_id, false);
-      await this.keep(reply);
+      await this.keep(row.work_id, reply);
       return reply;
     } catch (error) {
       const nothingBegan = row.fresh && error instanceof Problem && error.status < 500;
@@ -164,11 +178,13 @@ class Slot {
       where tenant = ${this.tenant} and route = ${this.route} and key = ${this.key} and holder = ${this.holder}`;
   }
 
-  private keep({ status, headers, body }: Reply) {
+  private keep(workId: string, { status, headers, body }: Reply) {
     const text = body === undefined ? null : textOfBody(body);
+    const sealed = text === null || this.seal === null ? null : this.seal.seal(this.tenant, workId, text);
     return this.sql`
       update idempotency_keys
-      set status = ${status}, headers = ${JSON.stringify(headers)}::text::jsonb, body = ${text}, holder = null, held_until = null
+      set status = ${status}, headers = ${JSON.stringify(headers)}::text::jsonb, body = ${sealed === null ? text : null},
+        sealed = ${sealed}, holder = null, held_until = null
       where tenant = ${this.tenant} and route = ${this.route} and key = ${this.key} and holder = ${this.holder}`;
   }
 

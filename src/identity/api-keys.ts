@@ -32,6 +32,8 @@ export interface Keys {
   revokeOf(tx: Transaction, of: KeysOf): Promise<readonly string[]>;
   /** The same for one key. @returns empty when it was revoked before */
   revoke(tx: Transaction, tenant: string, id: string): Promise<readonly string[]>;
+  /** Whether a client may act in tenants other than its own: then its keys have to expire. */
+  delegates(clientId: string | null): boolean;
   /** Has every node read these keys anew; call it after the commit that ended or rotated them. */
   changed(ids: readonly string[]): void;
 }
@@ -56,7 +58,7 @@ const maxWaiting = 5_000;
 export interface KeysOptions {
   readonly sql: Sql;
   readonly members: Pick<Members, "find">;
-  /** Whether a client is a machine of this installation, which it needs to be where it has no role. */
+  /** Whether a client is a machine of this installation: then it needs no role, and may act in tenants. */
   readonly isListed: (clientId: string) => boolean;
   /** Of other nodes' changes; null: these are seen after 3 s. */
   readonly notices: Pick<Notices, "on" | "tell"> | null;
@@ -153,7 +155,8 @@ export function createKeys({ sql, members, isListed, notices, now }: KeysOptions
         tx,
         await tx<{ id: string }[]>`
           select id from api_keys where revoked_at is null and (${tenant}::text is null or tenant = ${tenant})
-            and (${realm}::text is null or realm = ${realm}) and (${userId}::text is null or user_id = ${userId})`,
+            and (${realm}::text is null or realm = ${realm}) and (${userId}::text is null or user_id = ${userId})
+          order by id for update`,
       );
     },
     async revoke(tx, tenant, id) {
@@ -164,6 +167,7 @@ export function createKeys({ sql, members, isListed, notices, now }: KeysOptions
         >`select id from api_keys where id = ${id} and tenant = ${tenant} and revoked_at is null`,
       );
     },
+    delegates: (clientId) => clientId !== null && isListed(clientId),
     changed(ids) {
       for (const id of ids.length > maxNotices ? [allKeys] : ids) {
         forget(id);
@@ -206,17 +210,19 @@ function identityOf(row: Row, membership: Membership | null, isListed: (clientId
   };
 }
 
-/** Level by level: what was made with a key while it was being ended is found by the next statement. */
+/**
+ * Level by level: what was made with a key while it was being ended is found by the next statement. Rows are locked from
+ * the oldest on, as everything does that locks several keys: the one a key was made with is older than it.
+ */
 async function revokeTree(tx: Transaction, roots: readonly { readonly id: string }[]): Promise<readonly string[]> {
   const ended: string[] = [];
-  let level = await tx<{ id: string }[]>`
-    update api_keys set revoked_at = now() where id = any(${roots.map(({ id }) => id)}::uuid[]) and revoked_at is null
-    returning id`;
+  let level = roots.map(({ id }) => id);
   while (level.length > 0) {
-    const ids = level.map(({ id }) => id);
-    ended.push(...ids);
-    level = await tx<{ id: string }[]>`
-      update api_keys set revoked_at = now() where parent_id = any(${ids}::uuid[]) and revoked_at is null returning id`;
+    await tx`update api_keys set revoked_at = now() where id = any(${level}::uuid[])`;
+    ended.push(...level);
+    const next = await tx<{ id: string }[]>`
+      select id from api_keys where parent_id = any(${level}::uuid[]) and revoked_at is null order by id for update`;
+    level = next.map(({ id }) => id);
   }
   return ended;
 }

@@ -11,8 +11,8 @@ export interface Users {
    * with the next token. Never throws.
    */
   saw(seen: Seen): void;
-  /** Writes it at once, in the transaction that makes what goes by it. */
-  note(tx: Transaction, seen: Seen): Promise<void>;
+  /** Makes sure that something is known of a caller, in the transaction that makes what goes by it. */
+  note(tx: Transaction, caller: Identity): Promise<void>;
 }
 
 /** A person or machine, as a token told of it. */
@@ -66,9 +66,11 @@ export function createUsers(sql: Sql): Users {
       if (sighting.token_iat <= (written.get(name) ?? 0)) return;
       void note(name, sighting);
     },
-    async note(tx, seen) {
-      const sighting = sightingOf(seen);
-      if (sighting !== null) await writeSightings(tx, [sighting]);
+    async note(tx, caller) {
+      // What the token claimed is on its way; until it is there, the caller is what they are in this request.
+      const claimed = caller.membership === "owner" ? null : caller.membership;
+      const sighting = sightingOf({ ...caller, name: null, claimed });
+      if (sighting !== null) await writeSightings(tx, [sighting], "keep");
     },
   };
 }
@@ -93,7 +95,11 @@ function sightingOf({ realm, userId, kind, clientId, email, name, role, claimed,
 const storable = (text: string | null): string | null => (text !== null && isStorable(text) ? text : null);
 
 /** Of one person the newest counts. Rows are locked in one order, so that nodes do not wait for each other in a circle. */
-async function writeSightings(sql: Sql | Transaction, sightings: readonly Sighting[]): Promise<readonly null[]> {
+async function writeSightings(
+  sql: Sql | Transaction,
+  sightings: readonly Sighting[],
+  known: "keep" | "replace" = "replace",
+): Promise<readonly null[]> {
   await sql`
     insert into users (realm, user_id, kind, client_id, email, name, role, member_role, token_iat)
     select distinct on (realm, user_id) realm, user_id, kind, client_id, email, name, role, member_role, token_iat
@@ -104,6 +110,6 @@ async function writeSightings(sql: Sql | Transaction, sightings: readonly Sighti
     on conflict (realm, user_id) do update set kind = excluded.kind, client_id = excluded.client_id,
       email = excluded.email, name = excluded.name, role = excluded.role, member_role = excluded.member_role,
       token_iat = excluded.token_iat, last_seen_at = now()
-    where users.token_iat < excluded.token_iat`;
+    where ${known === "replace"} and users.token_iat <= excluded.token_iat`;
   return sightings.map(() => null);
 }

@@ -1,5 +1,6 @@
 /** The features of a node, in the order of `--help`, of the API document and, where needs leave it open, of opening. */
 import { agents } from "../features/agents/feature.ts";
+import { apiKeys } from "../features/api-keys/feature.ts";
 import { approvals } from "../features/approvals/feature.ts";
 import { audit } from "../features/audit/feature.ts";
 import { credentials } from "../features/credentials/feature.ts";
@@ -34,6 +35,7 @@ export const features = [
   incidents,
   audit,
   encryption,
+  apiKeys,
   limits,
   references,
   secrets,

@@ -14,6 +14,8 @@ test.each([
   ["/v1/approval-links/abc-DEF_1?x=1", "/v1/approval-links/REDACTED?x=1"],
   [`/v1/agents/${jwt}`, "/v1/agents/REDACTED"],
   [`//x/${jwt}/v1`, "//x/REDACTED/v1"],
+  [`/v1/agents/svc_${"aB3d".repeat(10)}?q=svc_${"1".repeat(40)}`, "/v1/agents/svc_REDACTED?q=svc_REDACTED"],
+  ["/v1/agents/lookup/svc_of_another_kind", "/v1/agents/lookup/svc_of_another_kind"],
   ["/v1/agents/lookup/eyJ-is-a-name", "/v1/agents/lookup/eyJ-is-a-name"],
 ])("%s", (path, shown) => {
   expect(recordedUrl(`http://localhost:8080${path}`)).toBe(shown);

@@ -1,4 +1,5 @@
 /** Encryption at rest: what a record keeps secret is stored encrypted. */
+import type { AnswerSeal } from "../../http/idempotency.ts";
 
 /** What a ciphertext is bound to: in another row it cannot be decrypted. */
 export interface EncryptionContext {
@@ -25,6 +26,12 @@ export interface Encryption {
   /** What exactly the outdated ciphertexts begin with, so that a query finds them; null: there is no earlier key. */
   readonly outdatedPrefix: string | null;
 }
+
+/** Keeps the answers of a route that shows values once, for repeats under the same `Idempotency-Key`. */
+export const sealedAnswers = (encryption: Pick<Encryption, "encrypt" | "decrypt">): AnswerSeal => ({
+  seal: (tenant, record, text) => encryption.encrypt({ tenant, record, version: "answer" }, text),
+  open: (tenant, record, sealed) => encryption.decrypt({ tenant, record, version: "answer" }, sealed),
+});
 
 /** A column of ciphertexts, in a table with the columns `id uuid` and `tenant text`. */
 export interface EncryptedColumn {

@@ -21,6 +21,9 @@ export function createLogger(level: string, destination?: DestinationStream): Lo
 const pathToken = /^\/x\/[^/?#]*|\/approval-links\/[^/?#]*|\/eyJ[\w-]*(?:\.|%2e)[^/?#]*/gi;
 const beforeToken = /^\/(?:x|approval-links)(?=\/)/i;
 
+/** The value of an API key, wherever a caller writes it. */
+const keyValue = /svc_[0-9A-Za-z]{40}/g;
+
 /** Characters of a recorded URL: what no token had to allow may not fill the log. */
 const maxRecordedUrl = 1024;
 
@@ -30,7 +33,7 @@ export function recordedUrl(url: string): string {
   const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("//") + 2);
   const path = start < 0 ? "/" : url.slice(start);
   const shown = path.replace(pathToken, (token) => `${beforeToken.exec(token)?.[0] ?? ""}/REDACTED`);
-  const told = shown.replace(/([?&](?:[\w.-]*(?:token|secret|password|signature)|state|code))=[^&#]*/gi, "$1=REDACTED");
+  const told = shown.replace(/([?&](?:[\w.-]*(?:token|secret|password|signature)|state|code))=[^&#]*/gi, "$1=REDACTED").replace(keyValue, "svc_REDACTED");
   return told.length > maxRecordedUrl ? `${told.slice(0, maxRecordedUrl)}…` : told;
 }
 

@@ -20,6 +20,8 @@ create table api_keys (
   previous_hash       text unique,
   previous_expires_at timestamptz,
   rotated_at          timestamptz,
+  -- The piece of work that rotated it last: a repeat of it after a crash takes no further value away.
+  rotation_id         uuid,
   -- The key it was made with; it ends with that.
   parent_id           uuid references api_keys (id) on delete cascade,
   expires_at          timestamptz,
@@ -29,7 +31,7 @@ create table api_keys (
   last_used_at        timestamptz,
   created_at          timestamptz not null
 );
-create index api_keys_of_owner on api_keys (tenant, realm, user_id, created_at, id);
+create index api_keys_of_owner on api_keys (tenant, realm, user_id, id);
 -- A person's keys in every tenant, which are counted together.
 create index api_keys_of_person on api_keys (realm, user_id) where revoked_at is null;
 create index api_keys_of_parent on api_keys (parent_id) where parent_id is not null;

@@ -1,0 +1,20 @@
+/** API keys: what people and machines call with in place of a token. */
+import { audit } from "../audit/feature.ts";
+import { encryption } from "../encryption/feature.ts";
+import { sealedAnswers } from "../encryption/port.ts";
+import { defineFeature } from "../feature.ts";
+import { apiKeyRoutes } from "./routes.ts";
+import { named } from "./schema.ts";
+import { createApiKeys } from "./service.ts";
+
+export const apiKeys = defineFeature({
+  name: "api-keys",
+  schemas: named,
+  needs: { audit, encryption },
+  open({ sql, keys, users, tenants, now, newId }, { audit, encryption }) {
+    const apiKeys = createApiKeys({ sql, keys, users, audit, now });
+    // Keys that ended are told of as long as the log that names them.
+    audit.erases(apiKeys.eraseEnded);
+    return { service: null, routes: apiKeyRoutes({ sql, apiKeys, tenants, seal: sealedAnswers(encryption), newId }) };
+  },
+});
