@@ -10,6 +10,7 @@ import { createApiKeys } from "./service.ts";
 export const apiKeys = defineFeature({
   name: "api-keys",
   schemas: named,
+  tenantTables: ["api_keys"],
   needs: { audit, encryption },
   open({ sql, keys, users, tenants, now, newId }, { audit, encryption }) {
     const apiKeys = createApiKeys({ sql, keys, users, audit, now });

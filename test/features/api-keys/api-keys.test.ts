@@ -103,7 +103,7 @@ test("after revocation a key fails on every node within 5 s, and so does validat
   ).toContain(id);
 });
 
-test("with a grace both values work after a rotation, then the new one; revoking ends both", async () => {
+test("after a rotation both values work for the grace, then the new one", async () => {
   const { id, headers: former } = await at.key(bob);
   const rotate = (body?: object) => call("POST", `/v1/api-keys/${id}/rotate`, bob, body);
   const rotated = await rotate({ grace_seconds: 60 });
@@ -266,7 +266,7 @@ test.each([
   expect(told(await call("POST", "/v1/api-keys", bob, body))).toEqual([422, "validation_failed"]);
 });
 
-test("creating, rotating and ending a key are on record, with the key they were done with", async () => {
+test("what is done with keys is on record, with the key it was done by", async () => {
   const parent = await at.key(ann);
   const child = await at.key(parent.headers);
   await call("POST", `/v1/api-keys/${child.id}/rotate`, parent.headers);

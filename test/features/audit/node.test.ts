@@ -70,6 +70,7 @@ const workflow = {
 /** What each request that may change something leaves in the log; null: work and its files, which have records of their own. */
 const writers: Readonly<Record<string, string | null>> = {
   "DELETE /v1/agents/{id}": "agent.deleted",
+  "DELETE /v1/api-keys/{id}": "key.revoked",
   "DELETE /v1/credentials/{id}": "credential.revoked",
   "DELETE /v1/credentials/{id}/grants/{grant_id}": "credential.grant_revoked",
   "DELETE /v1/executions/{id}": "execution.deleted",
@@ -93,6 +94,9 @@ const writers: Readonly<Record<string, string | null>> = {
   "POST /v1/agents/{id}/resume": "agent.updated",
   "POST /v1/agents/{id}/rollback": "agent.updated",
   "POST /v1/agents/{id}/scope": "agent.published",
+  "POST /v1/api-keys": "key.created",
+  "POST /v1/api-keys/validate": null,
+  "POST /v1/api-keys/{id}/rotate": "key.rotated",
   "POST /v1/approval-links/{token}": "approval.approved",
   "POST /v1/credentials/api-key": "credential.created",
   "POST /v1/credentials/api-keys": "credential.created",
