@@ -27,6 +27,7 @@ import {
   readlinkSync,
   realpathSync,
   type Stats,
+  statSync,
 } from "node:fs";
 import { join, posix } from "node:path";
 import { isWithin } from "../../../../actors/policy/filesystem/mounts.ts";
@@ -354,6 +355,8 @@ export function address(place: Place): string {
 
 /** The status of what is at a place, links not followed; null when nothing is. */
 export function look(place: Place): Stats | null {
+  // A directory itself is addressed by its descriptor, which is a link.
+  if (place.name === null) return statSync(address(place));
   return lstatSync(address(place), { throwIfNoEntry: false }) ?? null;
 }
 

@@ -1,0 +1,115 @@
+/** A tenant that has a record of every kind, and what others could learn of it: its ids and names. */
+import type { LooseJson } from "../../harness/loose-json.ts";
+import { manifest, say } from "../../harness/manifests.ts";
+import type { NodeProcess } from "../../harness/node/node-process.ts";
+import { until } from "../../harness/until.ts";
+import { isReference, type Operation, targetOf } from "./operations.ts";
+
+/** In every name and text of the victim. */
+export const marker = "quokka";
+
+type Headers = Readonly<Record<string, string>>;
+
+const uuid = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g;
+
+/** Makes records by the routes that have an example, and by hand where one record needs another. */
+export async function settle(node: NodeProcess, operations: readonly Operation[], headers: Headers): Promise<void> {
+  const made = async (method: string, path: string, body?: unknown, expected = [200, 201, 202]): Promise<LooseJson> => {
+    const answer = await node.call(method, path, body, headers);
+    if (!expected.includes(answer.status)) {
+      throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    }
+    return answer.body;
+  };
+  const agent = manifest({ name: `${marker}-agent`, script: [say(marker)], runtime: { bootstrap_path: undefined } });
+  const { agent_id } = await made("POST", "/v1/agents", agent);
+  await made("POST", "/v1/executions?wait_seconds=30", { agent_id, input: marker });
+  await made("POST", "/v1/workflows", {
+    apiVersion: "svc.dev/v1",
+    kind: "Workflow",
+    metadata: { name: `${marker}-flow` },
+    spec: {
+      initial_state: "ASK",
+      states: {
+        ASK: { kind: "Human", prompt: marker, timeout: "1h", transitions: [{ target: "DONE" }] },
+        DONE: { kind: "System", command: "noop", transitions: [] },
+      },
+    },
+  });
+  await made("POST", "/v1/workflows/temporal/execute", { workflow_name: `${marker}-flow` });
+  await until(async () => (await made("GET", "/v1/human-approvals")).items.length > 0, { what: "the approval" });
+  await made("POST", "/v1/stimulus-routes", { source: `${marker}-source`, workflow: `${marker}-flow` });
+  await made("POST", "/v1/stimuli", { source: `${marker}-source`, content: marker, idempotency_key: marker });
+  const { id: volume } = await made("POST", "/v1/volumes", { label: `${marker}-volume` });
+  await made("POST", `/v1/volumes/${volume}/files/upload?path=report.txt`, marker);
+  // Whatever else can be made by its example alone.
+  for (const { method, path, inPath, example } of operations) {
+    if (method !== "POST" || inPath.length > 0 || example === undefined || path.startsWith("/v1/admin/")) continue;
+    await node.call(method, path, example, headers);
+  }
+}
+
+/** What there is to be known of the victim. */
+export interface Known {
+  /** By the path as far as the id, such as `/v1/agents/{id}`: ids of records that its routes show. */
+  readonly records: ReadonlyMap<string, readonly string[]>;
+  /** Every id in an answer to the victim. */
+  readonly ids: readonly string[];
+  /** Every name of a record. */
+  readonly names: readonly string[];
+}
+
+/** The path as far as its first id. */
+export const kindOf = ({ path }: Pick<Operation, "path">): string => path.slice(0, path.indexOf("}") + 1);
+
+/** Looks at everything that the victim may read. */
+export async function survey(node: NodeProcess, operations: readonly Operation[], headers: Headers): Promise<Known> {
+  const ids = new Set<string>();
+  const names = new Set<string>();
+  const learn = (body: unknown): void => {
+    for (const id of JSON.stringify(body ?? null).match(uuid) ?? []) ids.add(id);
+    if (Array.isArray(body)) for (const part of body) learn(part);
+    else if (typeof body === "object" && body !== null) {
+      for (const [key, value] of Object.entries(body)) {
+        if (typeof value !== "string") learn(value);
+        else if (/^(?:name|slug|source|path|label)$/.test(key) && value.includes(marker)) names.add(value);
+      }
+    }
+  };
+  const reads = operations.filter(({ method, isStream, path }) => {
+    return method === "GET" && !isStream && !path.startsWith("/v1/admin/");
+  });
+  const listed = new Map<string, readonly string[]>();
+  for (const read of reads.filter(({ inPath }) => inPath.length === 0)) {
+    const { body } = await node.call("GET", targetOf(read, {}), undefined, headers);
+    learn(body);
+    const items: readonly LooseJson[] = Array.isArray(body?.items) ? body.items : [];
+    listed.set(
+      read.path,
+      items.flatMap((item) => [item.id, item.name, item.path]).filter((id) => typeof id === "string"),
+    );
+  }
+  const records = new Map<string, readonly string[]>();
+  for (const kind of new Set(operations.filter(({ inPath }) => inPath.some(isReference)).map(kindOf))) {
+    const collection = kind.slice(0, kind.lastIndexOf("/{"));
+    const read = reads.find(({ path }) => path === kind) ?? reads.find((one) => kindOf(one) === kind);
+    const near = listed.get(collection) ?? [];
+    const found: string[] = [];
+    for (const candidate of read === undefined ? [] : new Set([...near, ...ids, ...names])) {
+      const [name = ""] = read?.inPath.map((parameter) => parameter.name) ?? [];
+      const { status, body } = await node.call(
+        "GET",
+        targetOf(read as Operation, { [name]: candidate }),
+        undefined,
+        headers,
+      );
+      if (status !== 200) continue;
+      learn(body);
+      found.push(candidate);
+      if (found.length === 3) break;
+    }
+    const all = read === undefined ? near : found;
+    if (all.length > 0) records.set(kind, all);
+  }
+  return { records, ids: [...ids], names: [...names] };
+}
