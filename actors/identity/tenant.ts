@@ -1,6 +1,6 @@
 /** Tenants: how their names are formed and which one a request acts in. */
 import { Problem } from "../kernel/problem.ts";
-import { type Identity, systemTenant } from "./identity.ts";
+import { type Identity, type IdentityKind, systemTenant } from "./identity.ts";
 
 export type TenantKind = "system" | "consumer" | "team" | "enterprise";
 export type TenantStatus = "active" | "suspended" | "deleted";
@@ -45,6 +45,15 @@ export function isOwnSubject({ kind, homeTenant }: Pick<Identity, "kind" | "home
       return kind === "consumer";
   }
 }
+
+/**
+ * Whether a record of before realms were stored, which names a subject alone, may mean the caller: its realm is the one
+ * that the tenant's kind implies, or the platform's.
+ */
+export const isImpliedSubject = (kind: IdentityKind, tenant: string): boolean =>
+  kind === "operator" ||
+  kind === "service_account" ||
+  kind === (tenantKind(tenant) === "enterprise" ? "tenant_user" : "consumer");
 
 export interface TenantHeaders {
   /** `X-Tenant-Id` */

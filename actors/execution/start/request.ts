@@ -26,7 +26,10 @@ export interface StartOrigin {
 }
 
 /** What permissions and quotas need to know of the caller. */
-export type Starter = Pick<Identity, "kind" | "role" | "tier" | "membership" | "userId">;
+export interface Starter extends Pick<Identity, "kind" | "role" | "tier" | "membership" | "userId"> {
+  /** Null: of a run that was started before realms were kept. */
+  readonly realm: string | null;
+}
 
 /** An agent of the tenant, or a global one that none of the tenant's own shadows. */
 export type AgentReference = { readonly agentId: string } | { readonly agentName: string };

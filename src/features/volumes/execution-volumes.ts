@@ -62,7 +62,7 @@ export function createVolumes({ sql, dataDir, executions, newId, now }: VolumesO
     ): Promise<ReadonlyMap<string, SourceVolume>> {
       const wanted = volumeIds.filter(isUuid);
       if (wanted.length === 0) return new Map();
-      const rows = await records.readable(tenant, wanted, visibilityOf(reader));
+      const rows = await records.readable(tenant, wanted, visibilityOf(reader, tenant));
       return new Map(rows.map((row) => [row.volume_id, row]));
     },
 

@@ -1,5 +1,6 @@
 /** The SQL of volumes, tenant first. */
 import type { Identity } from "../../../actors/identity/identity.ts";
+import { isImpliedSubject } from "../../../actors/identity/tenant.ts";
 import type { Sql, Transaction } from "../../store/postgres/pool.ts";
 
 export interface VolumeRow {
@@ -7,6 +8,7 @@ export interface VolumeRow {
   readonly tenant: string;
   readonly kind: "user" | "agent" | "run" | "workflow";
   readonly label: string;
+  readonly owner_realm: string | null;
   readonly owner_user_id: string | null;
   readonly visibility: "private" | "tenant";
   readonly size_limit_bytes: number;
@@ -17,22 +19,39 @@ export interface VolumeRow {
   readonly updated_at: Date;
 }
 
+/** Whose a volume is. */
+export interface VolumeOwner {
+  /** Null: of a run that was started before realms were kept. */
+  readonly realm: string | null;
+  readonly userId: string;
+  /** Whether a volume may be this owner's whose realm was not stored. */
+  readonly isImplied: boolean;
+}
+
 /** Whose volumes a caller sees: all of the tenant, or the caller's own and those visible to all. */
 export interface Visibility {
   readonly all: boolean;
-  readonly userId: string | null;
+  /** Null: no one in particular. */
+  readonly owner: VolumeOwner | null;
 }
+
+/** Of the rows of volumes, those of an owner. */
+export const ownedBy = (sql: Query, owner: VolumeOwner | null) =>
+  owner === null
+    ? sql`false`
+    : sql`(owner_user_id = ${owner.userId} and (${owner.realm}::text is null or owner_realm = ${owner.realm}
+        or (owner_realm is null and ${owner.isImplied})))`;
 
 type Query = Sql | Transaction;
 
 export type VolumeRecords = ReturnType<typeof volumeRecords>;
 
 export function volumeRecords(sql: Sql) {
-  const columns = sql`volume_id, tenant, kind, label, owner_user_id, visibility,
+  const columns = sql`volume_id, tenant, kind, label, owner_realm, owner_user_id, visibility,
     size_limit_bytes::double precision as size_limit_bytes, used_bytes::double precision as used_bytes,
     file_count::double precision as file_count,
     measured, created_at, updated_at`;
-  const seen = ({ all, userId }: Visibility) => sql`(${all} or visibility = 'tenant' or owner_user_id = ${userId})`;
+  const seen = ({ all, owner }: Visibility) => sql`(${all} or visibility = 'tenant' or ${ownedBy(sql, owner)})`;
   return {
     /** Of the given volumes, those the tenant has and the reader may see; volumes of runs cannot be named. */
     readable(tenant: string, volumeIds: readonly string[], who: Visibility): Promise<VolumeRow[]> {
@@ -43,23 +62,30 @@ export function volumeRecords(sql: Sql) {
     },
 
     /** A user's volume by its label. */
-    async byLabel(tenant: string, userId: string, label: string, query: Query = sql): Promise<VolumeRow | null> {
+    async byLabel(tenant: string, owner: VolumeOwner, label: string, query: Query = sql): Promise<VolumeRow | null> {
       const [row] = await query<VolumeRow[]>`
         select ${columns} from volumes
-        where tenant = ${tenant} and owner_user_id = ${userId} and label = ${label} and kind = 'user'
-          and deleted_at is null`;
+        where tenant = ${tenant} and ${ownedBy(sql, owner)} and label = ${label} and kind = 'user'
+          and deleted_at is null
+        order by owner_realm nulls last limit 1`;
       return row ?? null;
     },
 
     /** An agent's persistent volume, made when there is none; a later manifest's size limit is taken over. */
     async ofAgent(
       tenant: string,
-      volume: { id: string; agentId: string; name: string; sizeLimit: number; userId: string | null },
+      volume: {
+        id: string;
+        agentId: string;
+        name: string;
+        sizeLimit: number;
+        owner: Pick<VolumeOwner, "realm" | "userId"> | null;
+      },
     ): Promise<string> {
       const [row] = await sql<{ volume_id: string }[]>`
-        insert into volumes (volume_id, tenant, kind, label, owner_user_id, agent_id, size_limit_bytes)
-        values (${volume.id}, ${tenant}, 'agent', ${volume.name}, ${volume.userId}, ${volume.agentId},
-          ${volume.sizeLimit})
+        insert into volumes (volume_id, tenant, kind, label, owner_realm, owner_user_id, agent_id, size_limit_bytes)
+        values (${volume.id}, ${tenant}, 'agent', ${volume.name}, ${volume.owner?.realm ?? null},
+          ${volume.owner?.userId ?? null}, ${volume.agentId}, ${volume.sizeLimit})
         on conflict (agent_id, tenant, label) where kind = 'agent' and deleted_at is null
         do update set size_limit_bytes = excluded.size_limit_bytes
         returning volume_id`;
@@ -69,12 +95,18 @@ export function volumeRecords(sql: Sql) {
     /** A workflow's persistent volume, made when there is none; a later manifest's size limit is taken over. */
     async ofWorkflow(
       tenant: string,
-      volume: { id: string; workflow: string; name: string; sizeLimit: number; userId: string | null },
+      volume: {
+        id: string;
+        workflow: string;
+        name: string;
+        sizeLimit: number;
+        owner: Pick<VolumeOwner, "realm" | "userId"> | null;
+      },
     ): Promise<string> {
       const [row] = await sql<{ volume_id: string }[]>`
-        insert into volumes (volume_id, tenant, kind, label, owner_user_id, workflow, size_limit_bytes)
-        values (${volume.id}, ${tenant}, 'workflow', ${volume.name}, ${volume.userId}, ${volume.workflow},
-          ${volume.sizeLimit})
+        insert into volumes (volume_id, tenant, kind, label, owner_realm, owner_user_id, workflow, size_limit_bytes)
+        values (${volume.id}, ${tenant}, 'workflow', ${volume.name}, ${volume.owner?.realm ?? null},
+          ${volume.owner?.userId ?? null}, ${volume.workflow}, ${volume.sizeLimit})
         on conflict (tenant, workflow, label) where kind = 'workflow' and deleted_at is null
         do update set size_limit_bytes = excluded.size_limit_bytes
         returning volume_id`;
@@ -225,12 +257,30 @@ export function volumeRecords(sql: Sql) {
 }
 
 /** What permission over volumes is decided by. Null: no particular user; sees what the whole tenant sees. */
-export type VolumeReader = Pick<Identity, "kind" | "userId" | "membership" | "tier"> | null;
+export type VolumeReader =
+  | (Pick<Identity, "kind" | "userId" | "membership" | "tier"> & { readonly realm: string | null })
+  | null;
+
+/** A caller as the owner of volumes. */
+export const ownerOf = (
+  { kind, realm, userId }: Pick<NonNullable<VolumeReader>, "kind" | "realm" | "userId">,
+  tenant: string,
+): VolumeOwner => ({ realm, userId, isImplied: isImpliedSubject(kind, tenant) });
+
+/** Whose room a volume takes: its owner's; of a volume without one, the caller's. */
+export function ownerOfRow(
+  { owner_realm, owner_user_id }: Pick<VolumeRow, "owner_realm" | "owner_user_id">,
+  { identity, tenant }: { readonly identity: Identity; readonly tenant: string },
+): VolumeOwner {
+  const isCallers = owner_user_id === identity.userId && (owner_realm ?? identity.realm) === identity.realm;
+  if (owner_user_id === null || isCallers) return ownerOf(identity, tenant);
+  return { realm: owner_realm, userId: owner_user_id, isImplied: false };
+}
 
 /** Owners see theirs; owners and admins of the tenant, service accounts and operators see all; others what is shared. */
-export function visibilityOf(reader: VolumeReader): Visibility {
-  if (reader === null) return { all: false, userId: null };
-  const { kind, membership, userId } = reader;
-  const all = kind === "service_account" || kind === "operator" || (kind === "tenant_user" && membership !== "member");
-  return { all, userId };
+export function visibilityOf(reader: VolumeReader, tenant: string): Visibility {
+  if (reader === null) return { all: false, owner: null };
+  const { kind, membership } = reader;
+  const decides = membership === "owner" || membership === "admin";
+  return { all: kind === "service_account" || kind === "operator" || decides, owner: ownerOf(reader, tenant) };
 }

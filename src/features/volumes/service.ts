@@ -10,8 +10,7 @@ import { type Audit, type AuditedCall, auditedBy } from "../audit/port.ts";
 import { CHAT_ATTACHMENTS } from "./attachments/attachments.ts";
 import type { Volumes } from "./execution-volumes.ts";
 import { makeVolumeDirectory, measure } from "./layout.ts";
-import type { VolumeRow } from "./records.ts";
-import { visibilityOf } from "./records.ts";
+import { ownerOf, type VolumeOwner, type VolumeRow, visibilityOf } from "./records.ts";
 import type { ChangeBody, VolumeBody } from "./schema.ts";
 import { userVolumeRecords } from "./user-records.ts";
 
@@ -67,12 +66,12 @@ export function createVolumeService({ sql, volumes, audit, terms, newId }: Volum
   /** The caller's own volume for chats, made at its first use even where the quota of volumes is used up. */
   async function chatVolume(caller: Caller): Promise<VolumeRow> {
     const { identity, tenant } = caller;
-    const { userId } = identity;
-    const find = () => volumes.records.byLabel(tenant, userId, CHAT_ATTACHMENTS);
+    const owner = ownerOf(identity, tenant);
+    const find = () => volumes.records.byLabel(tenant, owner, CHAT_ATTACHMENTS);
     const known = await find();
     if (known !== null) return known;
     const sizeLimit = volumeAllowance(await quotaOf(tenant));
-    const volume = { id: newId(), userId, label: CHAT_ATTACHMENTS, sizeLimit, visibility: "private" };
+    const volume = { id: newId(), owner, label: CHAT_ATTACHMENTS, sizeLimit, visibility: "private" };
     await records.exclusively(tenant, async (transaction) => {
       if (await records.create(transaction, tenant, volume)) await recordCreated(transaction, caller, volume);
     });
@@ -101,7 +100,7 @@ export function createVolumeService({ sql, volumes, audit, terms, newId }: Volum
       const [row] =
         id === CHAT_ATTACHMENTS
           ? [await chatVolume(caller)]
-          : await volumes.records.readable(tenant, [id.toLowerCase()], visibilityOf(identity));
+          : await volumes.records.readable(tenant, [id.toLowerCase()], visibilityOf(identity, tenant));
       if (row === undefined) throw volumeNotFound();
       await makeVolumeDirectory(layout.volume(row.volume_id));
       return row;
@@ -119,23 +118,23 @@ export function createVolumeService({ sql, volumes, audit, terms, newId }: Volum
       checkLabel(label);
       const quota = await quotaOf(tenant);
       const sizeLimit = checkedLimit(size_limit_bytes, quota) ?? volumeAllowance(quota);
-      const { userId } = identity;
-      const earlier = await volumes.records.byLabel(tenant, userId, label);
+      const owner = ownerOf(identity, tenant);
+      const earlier = await volumes.records.byLabel(tenant, owner, label);
       // The same piece of work, repeated after a crash.
       if (earlier?.volume_id === id) return bodyOf(earlier);
       await records.exclusively(tenant, async (transaction) => {
-        if (label !== CHAT_ATTACHMENTS) await requireRoomForVolume(transaction, tenant, userId, quota);
-        const volume = { id, userId, label, sizeLimit, visibility };
+        if (label !== CHAT_ATTACHMENTS) await requireRoomForVolume(transaction, tenant, owner, quota);
+        const volume = { id, owner, label, sizeLimit, visibility };
         if (!(await records.create(transaction, tenant, volume))) throw labelTaken();
         await recordCreated(transaction, caller, volume);
       });
-      const made = await volumes.records.byLabel(tenant, userId, label);
+      const made = await volumes.records.byLabel(tenant, owner, label);
       if (made === null) throw volumeNotFound();
       return bodyOf(made);
     },
 
     async list({ identity, tenant }: Caller, label: string | null, page: Page) {
-      const who = visibilityOf(identity);
+      const who = visibilityOf(identity, tenant);
       const [{ userBytes }, rows, total] = await Promise.all([
         quotaOf(tenant),
         records.list(tenant, who, label, page),
@@ -147,7 +146,7 @@ export function createVolumeService({ sql, volumes, audit, terms, newId }: Volum
 
     async quota({ identity, tenant }: Caller) {
       const { tier, volumes: limit, userBytes, tenantBytes, fileBytes } = await quotaOf(tenant);
-      const held = await records.held(tenant, identity.userId, null);
+      const held = await records.held(tenant, ownerOf(identity, tenant), null);
       const bytes = Math.min(userBytes, tenantBytes);
       return {
         quota_bytes: bytes,
@@ -175,7 +174,7 @@ export function createVolumeService({ sql, volumes, audit, terms, newId }: Volum
         record(tx, caller, "updated", row.volume_id, { ...change }),
       );
       if (!isFree) throw labelTaken();
-      const [changed] = await volumes.records.readable(tenant, [row.volume_id], { all: true, userId: null });
+      const [changed] = await volumes.records.readable(tenant, [row.volume_id], { all: true, owner: null });
       if (changed === undefined) throw volumeNotFound();
       return bodyOf(changed);
     },
@@ -214,10 +213,10 @@ export function createVolumeService({ sql, volumes, audit, terms, newId }: Volum
   async function requireRoomForVolume(
     transaction: Transaction,
     tenant: string,
-    userId: string,
+    owner: VolumeOwner,
     { volumes: limit, tier }: StorageQuota,
   ): Promise<void> {
-    const held = await records.held(tenant, userId, null, transaction);
+    const held = await records.held(tenant, owner, null, transaction);
     if (held.volumes < limit) return;
     throw new Problem("quota_exceeded", `The plan allows ${limit} volumes`, {
       quota: "volumes",

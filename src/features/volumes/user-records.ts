@@ -2,7 +2,7 @@
 import type { Page } from "../../http/paging.ts";
 import { isUuid } from "../../http/route.ts";
 import type { Sql, Transaction } from "../../store/postgres/pool.ts";
-import type { Visibility, VolumeRow } from "./records.ts";
+import { ownedBy, type Visibility, type VolumeOwner, type VolumeRow } from "./records.ts";
 import type { ChangeBody } from "./schema.ts";
 
 /** What is held at a moment, for quotas. */
@@ -15,13 +15,13 @@ export interface Held {
 }
 
 export function userVolumeRecords(sql: Sql) {
-  const columns = sql`volume_id, tenant, kind, label, owner_user_id, visibility,
+  const columns = sql`volume_id, tenant, kind, label, owner_realm, owner_user_id, visibility,
     size_limit_bytes::double precision as size_limit_bytes, used_bytes::double precision as used_bytes,
     file_count::double precision as file_count,
     measured, created_at, updated_at`;
-  const shown = (tenant: string, { all, userId }: Visibility, label: string | null) => sql`
+  const shown = (tenant: string, { all, owner }: Visibility, label: string | null) => sql`
     tenant = ${tenant} and kind <> 'run' and deleted_at is null
-    and (${all} or visibility = 'tenant' or owner_user_id = ${userId}) and (${label}::text is null or label = ${label})`;
+    and (${all} or visibility = 'tenant' or ${ownedBy(sql, owner)}) and (${label}::text is null or label = ${label})`;
   return {
     /** Oldest first; one row more than the page asks for when there are more. */
     async list(tenant: string, who: Visibility, label: string | null, { limit, offset, after }: Page) {
@@ -57,10 +57,15 @@ export function userVolumeRecords(sql: Sql) {
     },
 
     /** @param volumeId null: no volume in particular */
-    async held(tenant: string, userId: string, volumeId: string | null, query: Sql | Transaction = sql): Promise<Held> {
+    async held(
+      tenant: string,
+      owner: VolumeOwner,
+      volumeId: string | null,
+      query: Sql | Transaction = sql,
+    ): Promise<Held> {
       const [row] = await query<Held[]>`
-        select count(*) filter (where kind = 'user' and owner_user_id = ${userId})::int as volumes,
-          coalesce(sum(used_bytes) filter (where owner_user_id = ${userId}), 0)::double precision as "userBytes",
+        select count(*) filter (where kind = 'user' and ${ownedBy(sql, owner)})::int as volumes,
+          coalesce(sum(used_bytes) filter (where ${ownedBy(sql, owner)}), 0)::double precision as "userBytes",
           coalesce(sum(used_bytes), 0)::double precision as "tenantBytes",
           coalesce(sum(used_bytes) filter (where volume_id = ${volumeId}::uuid), 0)::double precision as "volumeBytes"
         from volumes where tenant = ${tenant} and (kind <> 'run' or workflow is not null) and deleted_at is null`;
@@ -71,12 +76,12 @@ export function userVolumeRecords(sql: Sql) {
     async create(
       transaction: Transaction,
       tenant: string,
-      volume: { id: string; userId: string; label: string; sizeLimit: number; visibility: string },
+      volume: { id: string; owner: VolumeOwner; label: string; sizeLimit: number; visibility: string },
     ): Promise<boolean> {
       const rows = await transaction`
-        insert into volumes (volume_id, tenant, kind, label, owner_user_id, visibility, size_limit_bytes)
-        values (${volume.id}, ${tenant}, 'user', ${volume.label}, ${volume.userId}, ${volume.visibility},
-          ${volume.sizeLimit})
+        insert into volumes (volume_id, tenant, kind, label, owner_realm, owner_user_id, visibility, size_limit_bytes)
+        values (${volume.id}, ${tenant}, 'user', ${volume.label}, ${volume.owner.realm}, ${volume.owner.userId},
+          ${volume.visibility}, ${volume.sizeLimit})
         on conflict do nothing returning 1`;
       return rows.length > 0;
     },

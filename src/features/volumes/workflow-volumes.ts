@@ -47,7 +47,7 @@ async function settleOne(
   }
   const volume = { id: newId(), workflow, name, sizeLimit: limit };
   if (storage_class === "persistent") {
-    const volume_id = await records.ofWorkflow(tenant, { ...volume, userId: reader?.userId ?? null });
+    const volume_id = await records.ofWorkflow(tenant, { ...volume, owner: reader });
     return { ...plan, volume_id, size_limit_bytes: limit, storage_class };
   }
   await records.addOfRun(tenant, { ...volume, executionId, ttlMs: ttl_ms });

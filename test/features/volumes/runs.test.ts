@@ -65,7 +65,7 @@ const spec = (change: Partial<VolumeSpec>): VolumeSpec => ({
 });
 const free = { read: [], write: [], read_only: false };
 const newId = () => Bun.randomUUIDv7();
-const account = { kind: "service_account", userId: "u", membership: null, tier: null } as const;
+const account = { kind: "service_account", realm: "svc-system", userId: "u", membership: null, tier: null } as const;
 
 async function settleIn(tenant: string, wanted: Pick<WantedVolumes, "declared"> & Partial<WantedVolumes>) {
   const { declared, reader = account } = wanted;
@@ -261,7 +261,7 @@ describe("the end", () => {
     const id = mounts.at(-1)?.volume_id ?? "";
     await volumes.instanceMounts("t", run, { mounts, filesystem: free });
     writeFileSync(join(dataDir, "volumes", id, "f"), "12345");
-    const row = async () => (await volumes.records.readable("t", [id], { all: true, userId: null }))[0];
+    const row = async () => (await volumes.records.readable("t", [id], { all: true, owner: null }))[0];
     ended.set(run, null);
     await volumes.measureWritten();
     expect(await row()).toMatchObject({ used_bytes: 5, file_count: 1, measured: false });

@@ -67,8 +67,9 @@ export function tierOf(starter: Starter | null): string | null {
 }
 
 /** The starter of what a run starts: a consumer with that tier; null where the tenant's own standing decides. */
-export function starterOf({ tier: claimed, initiated_by }: RunHeader): Starter | null {
+export function starterOf({ tier: claimed, initiated_by, counted_for }: RunHeader): Starter | null {
   const tier = tiers.find((one) => one === claimed);
   if (tier === undefined) return null;
-  return { kind: "consumer", role: null, membership: null, tier, userId: initiated_by.sub };
+  const realm = counted_for?.realm ?? null;
+  return { kind: "consumer", role: null, membership: null, tier, realm, userId: initiated_by.sub };
 }

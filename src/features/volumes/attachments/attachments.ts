@@ -15,7 +15,7 @@ import { sha256Of } from "../files/digests.ts";
 import { lookAt, withFile } from "../files/files.ts";
 import { readPath } from "../files/paths.ts";
 import { isDirectory } from "../layout.ts";
-import { type VolumeReader, visibilityOf } from "../records.ts";
+import { ownerOf, type VolumeReader, visibilityOf } from "../records.ts";
 
 /** Names the caller's own volume of that label, wherever a volume is named. */
 export const CHAT_ATTACHMENTS = "chat-attachments";
@@ -125,8 +125,8 @@ async function findVolume(
   volumeId: string,
 ): Promise<{ readonly volume_id: string } | null> {
   if (volumeId === CHAT_ATTACHMENTS) {
-    return reader === null ? null : records.byLabel(tenant, reader.userId, CHAT_ATTACHMENTS);
+    return reader === null ? null : records.byLabel(tenant, ownerOf(reader, tenant), CHAT_ATTACHMENTS);
   }
-  const [row] = await records.readable(tenant, [volumeId.toLowerCase()], visibilityOf(reader));
+  const [row] = await records.readable(tenant, [volumeId.toLowerCase()], visibilityOf(reader, tenant));
   return row ?? null;
 }

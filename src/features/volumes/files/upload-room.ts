@@ -25,7 +25,7 @@ export function boundsOf(
   row: VolumeRow,
   held: Held,
 ): readonly Bound[] {
-  const owner = row.owner_user_id ?? identity.userId;
+  const owner = JSON.stringify([row.owner_realm ?? identity.realm, row.owner_user_id ?? identity.userId]);
   return [
     { quota: "size_limit_bytes", key: `volume ${row.volume_id}`, limit: row.size_limit_bytes, used: held.volumeBytes },
     { quota: "user_bytes", key: `user ${tenant} ${owner}`, limit: quota.userBytes, used: held.userBytes },

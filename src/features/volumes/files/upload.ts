@@ -10,7 +10,7 @@ import type { StorageQuota } from "../../../../actors/policy/storage-quota.ts";
 import type { Transaction } from "../../../store/postgres/pool.ts";
 import { address, look, View, viewOf } from "../../tools/fs/port.ts";
 import { ToolFailure } from "../../tools/port.ts";
-import type { VolumeRow } from "../records.ts";
+import { ownerOfRow, type VolumeRow } from "../records.ts";
 import type { Uploaded } from "../schema.ts";
 import type { Caller, VolumeService } from "../service.ts";
 import type { Digests } from "./digests.ts";
@@ -64,7 +64,7 @@ export async function upload(
   // Refused before anything is read.
   if (boundary === null) await answering(() => targetOf(service, row, pathInQuery, nameOf(named, pathInQuery)));
   await service.refreshed(row);
-  const held = await service.records.held(caller.tenant, row.owner_user_id ?? caller.identity.userId, row.volume_id);
+  const held = await service.records.held(caller.tenant, ownerOfRow(row, caller), row.volume_id);
   /** Bytes that the file replaces. Where its path is still to come they may be all that the volume holds. */
   const replacedBy = (filename: string | null, path: string | null): number => {
     if (path === null && boundary !== null) return held.volumeBytes;
@@ -243,7 +243,7 @@ async function place(
   file: Arrived,
   target: Target,
 ): Promise<{ readonly uploaded: Uploaded; readonly grown: number }> {
-  const { tenant, identity } = caller;
+  const { tenant } = caller;
   const { layout, records } = service;
   await service.refreshed(row);
   return records.exclusively(tenant, async (transaction) => {
@@ -253,7 +253,7 @@ async function place(
     const before = statsAt(view, path);
     if (before?.isDirectory()) throw isDirectoryProblem();
     const more = file.size - (before?.size ?? 0);
-    const held = await records.held(tenant, row.owner_user_id ?? identity.userId, row.volume_id, transaction);
+    const held = await records.held(tenant, ownerOfRow(row, caller), row.volume_id, transaction);
     const full = boundsOf(caller, quota, row, held).find(({ limit, used }) => more > 0 && used + more > limit);
     if (full !== undefined) throw noRoom(full, quota);
     await records.grow(transaction, tenant, row.volume_id, more, before === null ? 1 : 0);

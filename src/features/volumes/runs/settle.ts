@@ -36,8 +36,7 @@ export function settling(records: Pick<VolumeRecords, "ofAgent" | "addOfRun" | "
       return { ...plan, volume_id, storage_class: "persistent", size_limit_bytes: limit };
     }
     if (storage_class === "persistent") {
-      const userId = reader?.userId ?? null;
-      const volume = { id: newId(), agentId, name, sizeLimit: size_limit_bytes, userId };
+      const volume = { id: newId(), agentId, name, sizeLimit: size_limit_bytes, owner: reader };
       return { ...plan, volume_id: await records.ofAgent(tenant, volume), storage_class };
     }
     const id = newId();
