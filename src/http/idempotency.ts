@@ -1,7 +1,9 @@
 /**
  * `Idempotency-Key`: a POST repeated under the same key does its work once and is answered alike.
  *
- * A key belongs to its caller, tenant and route.
+ * A key belongs to its caller, tenant and route. The first caller of a key has the row that nodes of the former version
+ * know as well, so that a request repeated while versions run side by side is still one piece of work. Other callers have
+ * rows of their own.
  *
  * The key's row names the piece of work it stands for before the work begins. A request holds the row
  * while it works. If its process dies, the hold runs out, and the next request with that key
@@ -29,6 +31,9 @@ const waitMs = 100_000;
 const keptHours = 24;
 
 interface Row {
+  readonly route: string;
+  /** Null: a node of the former version wrote the row. */
+  readonly caller: string | null;
   readonly fingerprint: string;
   readonly work_id: string;
   readonly mine: boolean;
@@ -69,7 +74,8 @@ export async function idempotent<Answered extends Reply>(
 ): Promise<Answered> {
   const key = call.request.headers.get("idempotency-key");
   if (key === null) return work(newId(), true);
-  const slot = new Slot(sql, call.tenant, routeOf(call), checkedKey(key), fingerprintOf(call), seal);
+  const route = `${call.request.method} ${call.path}`;
+  const slot = new Slot(sql, call.tenant, route, callerOf(call), checkedKey(key), fingerprintOf(call), seal);
   const waitedFrom = performance.now();
   for (let pauseMs = 20; ; pauseMs = Math.min(500, pauseMs * 1.5)) {
     const row = await slot.take(newId());
@@ -92,13 +98,10 @@ function checkedKey(key: string): string {
   throw invalidField("Idempotency-Key", "must be 1–255 printable ASCII characters");
 }
 
-/**
- * The route with its caller: a key is the caller's own, so that no other caller of the tenant gets the first answer,
- * which may hold what is shown once. An API key is a caller of its own.
- */
-function routeOf({ request, path, identity: { realm, userId, keyId } }: RepeatableCall): string {
-  const caller = createHash("sha256").update(JSON.stringify(keyId === null ? [realm, userId] : [keyId]));
-  return `${request.method} ${path} ${caller.digest("base64url")}`;
+/** Realm and subject, or the API key, which is a caller of its own. */
+function callerOf({ identity: { realm, userId, keyId } }: RepeatableCall): string {
+  const names = JSON.stringify(keyId === null ? [realm, userId] : [keyId]);
+  return createHash("sha256").update(names).digest("base64url");
 }
 
 /** What makes two requests the same: where they go, what they ask, what they carry. */
@@ -110,14 +113,20 @@ function fingerprintOf({ url, bytes }: RepeatableCall): string {
 /** One key's row, as one request sees it. */
 class Slot {
   private readonly holder = crypto.randomUUID();
+  /** Where the row of this caller is when another caller was first. */
+  private readonly ownRoute: string;
   constructor(
     private readonly sql: Sql,
     private readonly tenant: string,
-    private readonly route: string,
+    /** Where the row is. */
+    private route: string,
+    private readonly caller: string,
     private readonly key: string,
     readonly fingerprint: string,
     private readonly seal: AnswerSeal | null,
-  ) {}
+  ) {
+    this.ownRoute = `${route} ${caller}`;
+  }
 
   /** The answer that is kept. @throws Problem 500 `decryption_failed` */
   replay({ work_id, status, headers, body, sealed }: Row): Reply {
@@ -133,24 +142,33 @@ class Slot {
     const { sql, holder } = this;
     // A row past its 24 hours starts over, as if it had never been.
     const [taken] = await sql<Row[]>`
-      insert into idempotency_keys as k (tenant, route, key, fingerprint, work_id, holder, held_until)
-      values (${this.tenant}, ${this.route}, ${this.key}, ${this.fingerprint}, ${newWorkId}, ${holder},
-        now() + ${holdMs} * interval '1 millisecond')
+      insert into idempotency_keys as k (tenant, route, key, caller, fingerprint, work_id, holder, held_until)
+      select ${this.tenant}, ${this.route}, ${this.key}, ${this.caller}, ${this.fingerprint}, ${newWorkId}::uuid,
+        ${holder}::uuid, now() + ${holdMs} * interval '1 millisecond'
+      where ${this.route} = ${this.ownRoute} or not exists (
+        select from idempotency_keys where tenant = ${this.tenant} and route = ${this.ownRoute} and key = ${this.key})
       on conflict (tenant, route, key) do update set
         holder = excluded.holder,
         held_until = excluded.held_until,
+        caller = excluded.caller,
         fingerprint = excluded.fingerprint,
         work_id = case when k.created_at < now() - ${keptHours} * interval '1 hour' then excluded.work_id else k.work_id end,
         created_at = case when k.created_at < now() - ${keptHours} * interval '1 hour' then now() else k.created_at end,
         status = null, headers = null, body = null, sealed = null
       where k.created_at < now() - ${keptHours} * interval '1 hour'
-        or (k.status is null and k.fingerprint = excluded.fingerprint and (k.held_until is null or k.held_until < now()))
-      returning fingerprint, work_id, true as mine, xmax = 0 as fresh, status, headers, body, sealed`;
+        or (k.status is null and k.fingerprint = excluded.fingerprint and (k.held_until is null or k.held_until < now())
+          and (k.caller is null or k.caller = excluded.caller))
+      returning route, caller, fingerprint, work_id, true as mine, xmax = 0 as fresh, status, headers, body, sealed`;
     if (taken) return taken;
-    const [found] = await sql<Row[]>`
-      select fingerprint, work_id, false as mine, false as fresh, status, headers, body, sealed from idempotency_keys
-      where tenant = ${this.tenant} and route = ${this.route} and key = ${this.key}`;
-    return found ?? this.take(newWorkId);
+    const found = await sql<Row[]>`
+      select route, caller, fingerprint, work_id, false as mine, false as fresh, status, headers, body, sealed
+      from idempotency_keys
+      where tenant = ${this.tenant} and route in (${this.route}, ${this.ownRoute}) and key = ${this.key}`;
+    const row = found.find(({ caller }) => caller === this.caller) ?? found.find(({ caller }) => caller === null);
+    if (row?.route === this.route) return row;
+    // Another caller's is first, or this caller's own row is from a time when one was.
+    if (found.length > 0) this.route = this.ownRoute;
+    return this.take(newWorkId);
   }
 
   /** Does the work while holding the row, and keeps its answer. */

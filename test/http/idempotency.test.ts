@@ -134,6 +134,27 @@ test("two callers of a tenant with the same key and body do two pieces of work",
   expect(new Set(answers).size).toBe(5);
 });
 
+test("what a former version began is the same piece of work, also for that version", async () => {
+  const key = fresh();
+  await post({ key });
+  // As a former version writes and reads it: without a caller, under the route alone.
+  await stores.sql`update idempotency_keys set caller = null, status = null, body = null where key = ${key}`;
+  const again = await post({ key });
+  expect([again.status, again.body.id, again.replay]).toEqual([202, done[0], null]);
+  const rows = await stores.sql`select route, status, work_id from idempotency_keys where key = ${key}`;
+  expect([...rows]).toEqual([{ route: "POST /v1/work", status: 202, work_id: done[0] }]);
+});
+
+test("a second caller's piece of work stays the same when the first caller's key is free again", async () => {
+  const key = fresh();
+  await post({ key });
+  identity = identityOf("acme", { userId: "bob" });
+  const bob = await post({ key });
+  await stores.sql`delete from idempotency_keys where key = ${key} and work_id = ${done[0] ?? ""}`;
+  const again = await post({ key });
+  expect([again.body.id, again.replay]).toEqual([bob.body.id, "true"]);
+});
+
 test("twenty at once do the work once", async () => {
   const key = fresh();
   // The work takes long enough for the others to come meanwhile; their order changes nothing.
