@@ -259,7 +259,7 @@ export class Problem extends Error {
    * @param extras  further members of the error body, such as `issues`
    * @param headers response headers, such as `Retry-After`
    * @param status  only for codes with two statuses: `invalid_tenant_slug` is 401 inside a token,
-   *   `quota_exceeded` 429 where waiting helps
+   *   `quota_exceeded` 429 where waiting helps, `invalid_state` 400 for a state of OAuth
    */
   constructor(
     readonly code: ProblemCode,

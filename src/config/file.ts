@@ -11,6 +11,7 @@ export interface ConfigFile {
   readonly llm_providers?: readonly unknown[];
   readonly llm_selection?: Record<string, unknown>;
   readonly egress?: Record<string, unknown>;
+  readonly oauth?: Record<string, unknown>;
 }
 
 const sections: Record<string, "mapping" | "list"> = {
@@ -18,6 +19,7 @@ const sections: Record<string, "mapping" | "list"> = {
   llm_providers: "list",
   llm_selection: "mapping",
   egress: "mapping",
+  oauth: "mapping",
 };
 
 /** Reads and splits the file. @throws BadValue with everything that is wrong with its outer shape */

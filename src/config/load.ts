@@ -22,7 +22,7 @@ export const baseSettings = {
     default: "production",
   }),
   configFile: text("SVC_CONFIG_FILE", {
-    meaning: "YAML or JSON file with the sections auth, llm_providers, llm_selection and egress",
+    meaning: "YAML or JSON file with the sections auth, llm_providers, llm_selection, egress and oauth",
     pattern: anyText.pattern,
     bounds: "a path",
     default: "",

@@ -30,7 +30,7 @@ export function pipeline(
     const { request } = incoming;
     if (route.public) {
       known.proof = await route.prove?.(incoming);
-      return;
+      if (route.identifies?.(incoming) !== true) return;
     }
     if (!authenticator) throw new Error(`${route.path} asks for a bearer token on a listener that reads none`);
     const caller = await authenticator.identify(request, route.sse, incoming.address);
@@ -118,6 +118,9 @@ class RouteCall implements Call {
     this.identity = known.identity as Identity;
     this.tenant = known.tenant as string;
     this.proof = known.proof;
+  }
+  get caller() {
+    return this.identity === undefined ? null : { identity: this.identity, tenant: this.tenant };
   }
   get request() {
     return this.incoming.request;

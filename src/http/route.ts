@@ -91,6 +91,8 @@ export interface Call<Params = unknown, Query = unknown, Body = unknown> extends
 /** A call to a public route with the proof its own `prove` step found. */
 export interface PublicCall<Params, Query, Body, Proof> extends OpenCall<Params, Query, Body> {
   readonly proof: Proof;
+  /** Who sends it, where the route `identifies` its callers and this request was one of a caller. */
+  readonly caller: Pick<Call, "identity" | "tenant"> | null;
 }
 
 /** Status → schema of the answer: of a JSON body, or `media(…)`, or a union of both. */
@@ -279,6 +281,13 @@ export interface PublicRouteDeclaration<
   prove?(incoming: Incoming): Proof | Promise<Proof>;
   /** The tenant that a proof speaks for, whose large bodies wait for one another and hold up no other tenant's. */
   tenantOf?(proof: Proof): string | null;
+  /**
+   * Whether this request is one of a caller with a bearer token, who then passes every step that callers pass; for routes
+   * that callers and browsers without a token use alike. Absent: no token is read.
+   */
+  identifies?(incoming: Incoming): boolean;
+  /** Of those callers. */
+  readonly scope?: ScopeRule;
   handler(call: PublicCall<Static<P>, Static<Q>, BodyOf<B>, Proof>): A | Promise<A>;
 }
 
@@ -305,7 +314,9 @@ export interface Route {
   readonly timeoutSeconds: number | null;
   readonly prove: ((incoming: Incoming) => unknown) | null;
   readonly tenantOf: (proof: unknown) => string | null;
-  handle(call: Call & { readonly proof: unknown }): unknown;
+  /** Of a public route; null: it reads no token. */
+  readonly identifies: ((incoming: Incoming) => boolean) | null;
+  handle(call: Call & Pick<PublicCall<unknown, unknown, unknown, unknown>, "proof" | "caller">): unknown;
 }
 
 /** A route for callers with a bearer token. */
@@ -327,11 +338,12 @@ export function defineRoute<
     configured: declaration.configured ?? null,
     prove: null,
     tenantOf: () => null,
+    identifies: null,
     handle: (call) => declaration.handler(call as Call<Static<P>, Static<Q>, BodyOf<B>>),
   };
 }
 
-/** A route of the exempt list: no bearer token is asked for or read. */
+/** A route of the exempt list: no bearer token is asked for, nor read unless it `identifies` callers. */
 export function definePublicRoute<
   P extends TObject = TObject<Record<never, never>>,
   Q extends TObject = TObject<Record<never, never>>,
@@ -344,12 +356,13 @@ export function definePublicRoute<
     ...shared(declaration),
     public: true,
     sse: false,
-    scope: null,
+    scope: declaration.scope ?? null,
     operatorsOnly: false,
     peopleOnly: false,
     whileSuspended: false,
     configured: null,
     prove: declaration.prove ? (incoming) => declaration.prove?.(incoming) : null,
+    identifies: declaration.identifies ? (incoming) => declaration.identifies?.(incoming) ?? false : null,
     tenantOf: (proof) => declaration.tenantOf?.(proof as Proof) ?? null,
     handle: (call) => declaration.handler(call as PublicCall<Static<P>, Static<Q>, BodyOf<B>, Proof>),
   };

@@ -1,5 +1,6 @@
 /** The SQL of credentials, tenant first. */
 import type { CredentialScope, Owned, Subject } from "../../../actors/credential/ownership.ts";
+import type { TokenTimes } from "../../../actors/credential/tokens.ts";
 import type { Page } from "../../http/paging.ts";
 import { isUuid } from "../../http/route.ts";
 import type { Sql, Transaction } from "../../store/postgres/pool.ts";
@@ -36,6 +37,17 @@ export interface NewCredential
   readonly oauthScopes: readonly string[];
   readonly ciphertext: string | null;
   readonly expiresAt: Date | null;
+}
+
+/** What a new consent must agree in with a credential that expired. */
+type Kind = Pick<CredentialRow, "tenant" | "provider" | "label" | "scope" | "realm" | "user_id">;
+
+export interface NewTokens {
+  readonly version: number;
+  readonly ciphertext: string;
+  /** Null: those that were asked for. */
+  readonly scopes: readonly string[] | null;
+  readonly times: TokenTimes;
 }
 
 export const ownedOf = ({ scope, realm, user_id: userId }: CredentialRow): Owned => ({ scope, realm, userId });
@@ -117,6 +129,43 @@ export function credentialRecords(sql: Sql) {
         update credentials set version = ${version}, ciphertext = ${ciphertext}, status = 'active',
           expires_at = ${expiresAt}, updated_at = now()
         where tenant = ${tenant} and id = ${id}`;
+    },
+
+    /**
+     * Tokens of a consent or a refresh in place of those before. Its lease is over.
+     * @param version of the new tokens
+     */
+    async storeTokens(
+      tx: Transaction,
+      { tenant, id }: Pick<CredentialRow, "tenant" | "id">,
+      { version, ciphertext, scopes, times }: NewTokens,
+    ): Promise<void> {
+      const at = (time: number | null) => (time === null ? null : new Date(time));
+      await tx`
+        update credentials set version = ${version}, ciphertext = ${ciphertext}, status = 'active',
+          oauth_scopes = coalesce(${scopes === null ? null : [...scopes]}::text[], oauth_scopes),
+          expires_at = ${at(times.expiresAt)}, token_expires_at = ${at(times.tokenExpiresAt)},
+          refresh_due_at = ${at(times.refreshDueAt)}, refresh_by = null, refresh_until = null, refresh_failures = 0,
+          updated_at = now()
+        where tenant = ${tenant} and id = ${id}`;
+    },
+
+    /** What a consent that came to nothing leaves. */
+    async removePending(query: Sql | Transaction, tenant: string, id: string): Promise<void> {
+      await query`delete from credentials where tenant = ${tenant} and id = ${id} and status = 'pending_oauth'`;
+    },
+
+    /** The caller's own, expired one of this kind, which a new consent makes active again. */
+    async expiredOf(
+      { tenant, provider, label, scope, realm, user_id }: Kind,
+      query: Sql | Transaction,
+    ): Promise<CredentialRow | null> {
+      const [row] = await query<CredentialRow[]>`
+        select ${columns} from credentials c
+        where c.tenant = ${tenant} and c.provider = ${provider} and c.label is not distinct from ${label}
+          and c.scope = ${scope} and c.realm = ${realm} and c.user_id = ${user_id} and c.status = 'expired'
+          and c.credential_type = 'oauth2' order by c.created_at, c.id limit 1`;
+      return row ?? null;
     },
 
     /** Erases the value and ends the grants. */

@@ -97,7 +97,14 @@ export function credentialRoutes({ sql, credentials, rotate, grants, newId }: Cr
       body: jsonBody(Rotation, { optional: true }),
       headers: IdempotencyHeaders,
       responses: { 200: RotatedCredential },
-      refusals: ["credential_not_found", "not_credential_owner", "credential_revoked", "invalid_state"],
+      refusals: [
+        "credential_not_found",
+        "not_credential_owner",
+        "credential_revoked",
+        "invalid_state",
+        "oauth_exchange_failed",
+      ],
+      timeoutSeconds: 120,
       handler: (call) =>
         idempotent(
           call,

@@ -12,8 +12,8 @@ export const GrantId = Type.Object({ id: uuidParam(), grant_id: uuidParam() });
 
 /** Read in lower case. */
 export const Provider = Type.String({ pattern: "^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$" });
-const Label = Type.String({ minLength: 1, maxLength: 128, pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$" });
-const ScopeAsked = Type.String({
+export const Label = Type.String({ minLength: 1, maxLength: 128, pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]+$" });
+export const ScopeAsked = Type.String({
   maxLength: 64,
   description: "`personal`, `tenant`, or `team:<uuid>`, which is `tenant` in that team",
 });

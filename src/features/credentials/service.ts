@@ -54,9 +54,14 @@ export function createCredentials({ sql, records, encryption, audit, now, revoke
 
   /**
    * Stores a new one within the bound of its tenant; the same id again is the same piece of work, repeated.
+   * @param also done in the same transaction
    * @throws Problem 402 `quota_exceeded`
    */
-  function create(caller: Caller, credential: NewCredential): Promise<void> {
+  function create(
+    caller: Caller,
+    credential: NewCredential,
+    also: (tx: Transaction) => Promise<void> = async () => {},
+  ): Promise<void> {
     return sql.begin(async (tx) => {
       await records.takeTurn(tx, credential.tenant);
       if ((await records.find(credential.tenant, credential.id, tx)) !== null) return;
@@ -66,6 +71,7 @@ export function createCredentials({ sql, records, encryption, audit, now, revoke
         throw new Problem("quota_exceeded", `A tenant may have ${maxCredentials} credentials`, extras);
       }
       await records.insert(tx, credential);
+      await also(tx);
       // Of a consent that is only begun, its end is told.
       if (credential.status === "active") await note(tx, caller, "created", credential);
     }) as Promise<void>;
@@ -128,6 +134,8 @@ export function createCredentials({ sql, records, encryption, audit, now, revoke
       await sql.begin(async (tx) => {
         const row = await managed(caller, id, tx, true);
         requireRotatable(row);
+        if (row.credential_type === "oauth2")
+          throw invalidField("new_value", "is not taken: its provider gives the tokens");
         const value = givenValue([body.new_value, body.value], "new_value");
         const version = row.version + 1;
         // An end that has passed belonged to the value before.

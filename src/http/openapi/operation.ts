@@ -40,7 +40,8 @@ export function operation(route: Route, components: Components): Operation {
     tags: [route.tag],
     summary: route.summary,
     ...(scopes.length > 0 ? { description: `Scope: ${scopes.join(" or ")}` } : {}),
-    security: route.public ? [] : bearer,
+    // An empty requirement is a request without a token.
+    security: route.public ? (route.identifies === null ? [] : [...bearer, {}]) : bearer,
     parameters: [
       ...pathParameters(route, components),
       ...namedParameters("query", route.query, components),

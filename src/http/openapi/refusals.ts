@@ -39,7 +39,7 @@ const callerCodes: readonly ProblemCode[] = [
 export function refusalsOf(route: Route): readonly ProblemCode[] {
   const params = Object.values(route.params?.properties ?? {});
   const codes = new Set<ProblemCode>([
-    ...(route.public ? [] : callerCodes),
+    ...(route.public && route.identifies === null ? [] : callerCodes),
     ...(route.scope === null ? [] : (["insufficient_scope"] as const)),
     ...(route.operatorsOnly !== false ? (["operator_required"] as const) : []),
     ...(route.peopleOnly ? (["user_identity_required"] as const) : []),
@@ -70,6 +70,8 @@ export const otherStatuses: Readonly<Partial<Record<ProblemCode, readonly number
   // Of a route, and of a start that refers to one.
   secret_not_found: [404, 422],
   credential_not_found: [422],
+  // Of OAuth.
+  invalid_state: [400],
 };
 
 /** Codes by the status they are answered with; those with several stand under each. */

@@ -33,6 +33,7 @@ create index credentials_listed on credentials (tenant, created_at, id);
 create index credentials_of_provider on credentials (tenant, provider, created_at) where status = 'active';
 create index credentials_to_refresh on credentials (refresh_due_at)
   where status = 'active' and refresh_due_at is not null;
+create index credentials_pending on credentials (created_at) where status = 'pending_oauth';
 create index credentials_expiring on credentials (expires_at) where status = 'active' and expires_at is not null;
 
 create table credential_grants (

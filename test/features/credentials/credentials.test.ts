@@ -156,7 +156,7 @@ describe("whose it is", () => {
     expect(await code(at.call(other, "GET", `/${id}`))).toEqual([404, "credential_not_found"]);
   });
 
-  test("a member changes no tenant credential of another; creator, administrators, machines do", async () => {
+  test("a tenant credential is changed by its creator, administrators and machines alone", async () => {
     const { id, scope } = await at.made(member, { scope: "tenant" });
     expect(scope).toBe("tenant");
     const other = await at.member("mia");
