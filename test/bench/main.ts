@@ -8,6 +8,7 @@ import { benchContainers } from "./containers.ts";
 import { benchDispatch } from "./dispatch.ts";
 import { benchEgress } from "./egress.ts";
 import { benchErasing } from "./erasing.ts";
+import { benchIdentity } from "./identity.ts";
 import { benchLists } from "./lists.ts";
 import { benchMemory } from "./memory.ts";
 import { benchNodes } from "./nodes.ts";
@@ -23,6 +24,7 @@ import { benchWorkflows } from "./workflows.ts";
 const benches = {
   turns: benchTurns,
   starts: benchStarts,
+  identity: benchIdentity,
   dispatch: benchDispatch,
   egress: benchEgress,
   containers: benchContainers,

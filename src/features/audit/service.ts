@@ -5,6 +5,7 @@ import type { Json } from "../../../actors/kernel/json.ts";
 import { madeStorable } from "../../../actors/manifest/storable.ts";
 import { derivedUuid } from "../../lib/digest.ts";
 import type { FactWriter, Statement } from "../../runtime/port.ts";
+import { inBatches } from "../../store/batches.ts";
 import type { Sql, Transaction } from "../../store/postgres/pool.ts";
 
 /** One change, told to the log in the transaction that makes it. `details` never hold secrets, and no names from outside. */
@@ -28,11 +29,11 @@ export interface Audit {
    */
   record(sql: Sql, by: AuditedBy, change: AuditedChange, outcome?: AuditedOutcome): Promise<void>;
   /**
-   * Writes the entry within `tx` unless the same occasion has one, from whichever node: what is told once only, such as
-   * that an execution used a secret.
+   * Writes the entry within the transaction unless the same occasion has one, from whichever node: what is told once only,
+   * such as that an execution used a secret. Given the pool, it writes what is told at the same time by one statement.
    * @param occasion tells it from others of the tenant with the same action, such as an execution's id and a reference
    */
-  once(tx: Transaction | Sql, occasion: string, by: AuditedBy, change: AuditedChange): Promise<void>;
+  once(on: Transaction | Sql, occasion: string, by: AuditedBy, change: AuditedChange): Promise<void>;
 }
 
 export interface AuditOptions {
@@ -77,11 +78,32 @@ export function insertEntries(entries: readonly NewEntry[], rest = ""): Statemen
   return { text: `${inserting} ${rest}`, parameters: [jsonOf(rows)] };
 }
 
+/** An entry that is told once, outside of a transaction. */
+interface Told {
+  readonly sql: Sql;
+  readonly entry: NewEntry;
+}
+
+const onceLimits = { rows: 500, statements: 2 };
+
 export function createAudit({ now, newId }: AuditOptions): Audit {
   async function insert(on: Pick<Sql, "unsafe">, entries: readonly NewEntry[], rest?: string): Promise<void> {
     const { text, parameters } = insertEntries(entries, rest);
     await on.unsafe(text, parameters as string[], { prepare: true });
   }
+  const insertOnce = (on: Pick<Sql, "unsafe">, entries: readonly NewEntry[]): Promise<void> =>
+    // In one order, so that two nodes that tell the same do not wait for each other in a circle.
+    insert(on, entries, "order by id on conflict (id) do nothing");
+  const tell = inBatches(async (told: readonly Told[]): Promise<readonly null[]> => {
+    for (const sql of new Set(told.map((one) => one.sql))) {
+      const own = told.filter((one) => one.sql === sql);
+      await insertOnce(
+        sql,
+        own.map(({ entry }) => entry),
+      );
+    }
+    return told.map(() => null);
+  }, onceLimits);
   return {
     async append(tx, by, ...changes) {
       if (changes.length === 0) return;
@@ -92,9 +114,10 @@ export function createAudit({ now, newId }: AuditOptions): Audit {
       );
     },
     record: (sql, by, change, outcome = "allowed") => insert(sql, [{ ...change, id: newId(), at: now(), by, outcome }]),
-    async once(tx, occasion, by, change) {
+    async once(on, occasion, by, change) {
       const id = derivedUuid(JSON.stringify(["once", change.tenant, change.action, occasion]));
-      await insert(tx, [{ ...change, id, at: now(), by, outcome: "allowed" }], "on conflict (id) do nothing");
+      const entry: NewEntry = { ...change, id, at: now(), by, outcome: "allowed" };
+      await ("savepoint" in on ? insertOnce(on, [entry]) : tell({ sql: on, entry }));
     },
   };
 }

@@ -51,6 +51,11 @@ beforeAll(async () => {
       isOperator: true,
     },
   ];
+  const { key } = (await node.call("POST", "/v1/api-keys", { name: "sweep" }, owner)).body;
+  attackers = [
+    ...attackers,
+    { name: "an API key of the owner of another tenant", headers: { Authorization: `Bearer ${key}` } },
+  ];
   // Each is known before: a tenant comes into being by its first write.
   for (const { headers } of attackers) await node.call("POST", "/v1/volumes", { label: "own" }, headers);
   operations = await operationsOf(node.url);

@@ -180,6 +180,7 @@ test("of each tenant, action and occasion it is told once, from any node", async
   const tell = (by: typeof audit, occasion: string, change: AuditedChange) =>
     sql.begin((tx) => by.once(tx, occasion, nobody, change));
   await Promise.all(Array.from({ length: 8 }, (_, at) => tell(at % 2 === 0 ? audit : other, "run-1 db", used)));
+  await Promise.all(["run-1 db", "run-1 db"].map((occasion) => audit.once(sql, occasion, nobody, used)));
   await tell(audit, "run-2 db", { ...used, target: { type: "secret", id: "2" } });
   await tell(audit, "run-1 db", { ...used, tenant: "other", target: { type: "secret", id: "3" } });
   await tell(audit, "run-1 db", { ...used, action: "credential.used", target: { type: "secret", id: "4" } });
