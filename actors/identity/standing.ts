@@ -48,4 +48,11 @@ function ownStanding({ kind, admin, subscription, claimed, team }: TierFacts): O
   return kind === "enterprise" ? { tier: "enterprise", source: "default" } : free;
 }
 
+/** Teams are part of the tiers from `business` on. */
+export const isBelowBusiness = (tier: Tier | "system"): boolean => tier !== "system" && rank(tier) < rank("business");
+
+/** Whether a tier is at least as high as another. */
+export const reaches = (tier: Tier | "system", wanted: Tier): boolean =>
+  tier === "system" || rank(tier) >= rank(wanted);
+
 const rank = (tier: Tier): number => tiers.indexOf(tier);

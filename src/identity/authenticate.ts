@@ -9,7 +9,8 @@ import type { Keys } from "./api-keys.ts";
 import { bearerToken, isApiKey } from "./bearer.ts";
 import type { Members } from "./members.ts";
 import type { AuthSettings } from "./settings.ts";
-import { requireActive, type Tenants } from "./tenants.ts";
+import { requireOpen } from "./teams.ts";
+import type { Tenants } from "./tenants.ts";
 import type { TokenVerifier } from "./tokens.ts";
 
 export interface Authenticator {
@@ -21,8 +22,8 @@ export interface Authenticator {
   identify(request: Request, queryToken: boolean, address: string | null): Promise<Identity>;
   /**
    * The effective tenant: the request may act in it.
-   * @param whileSuspended whether it may also while the tenant is suspended
-   * @throws Problem 400, 403, 404
+   * @param whileSuspended whether it may also while the tenant is suspended, or the plan of a team's owner has no teams
+   * @throws Problem 400, 402, 403, 404
    */
   resolveTenant(
     identity: Identity,
@@ -129,10 +130,9 @@ export function createAuthenticator({
       const { slug, by } = choice;
       const acting = by === "team" ? await inTeam(slug, identity) : identity;
       const isRead = method === "GET" || method === "HEAD";
-      const status = await tenants.status(slug);
-      if (status === null) return missing(choice, identity, isRead);
-      const isOpen = (by === "switched" && isRead) || (whileSuspended && status === "suspended");
-      if (!isOpen) requireActive(status);
+      const tenant = await tenants.find(slug);
+      if (tenant === null) return missing(choice, identity, isRead);
+      if (!(by === "switched" && isRead)) requireOpen(tenant, whileSuspended);
       if (by === "home") await noteTier(identity);
       return { slug, identity: acting, isEntered: by === "switched" && slug !== identity.homeTenant, create: null };
     },

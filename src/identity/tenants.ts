@@ -20,6 +20,14 @@ export interface Tenant {
   readonly quotas: TenantQuotas;
   /** Of a consumer's own tenant: when the token was issued whose tier claim is stored, Unix seconds; null: none yet. */
   readonly claimedIat: number | null;
+  /** What its own subscriptions give; null: none was ever live. */
+  readonly subscriptionTier: Tier | null;
+  /** Of a team: the tier it was made with. */
+  readonly teamTier: Tier | null;
+  /** Of a team: its owner's own tenant. */
+  readonly ownerTenant: string | null;
+  /** Of a team: the tier of its owner now, `free` where the owner's tenant is deleted. */
+  readonly ownerTier: Tier | "system";
 }
 
 export interface Tenants {
@@ -134,6 +142,7 @@ interface Row extends TierColumns {
   readonly max_concurrent_executions: string | null;
   readonly max_agents: string | null;
   readonly max_storage_gb: string | null;
+  readonly owner_tenant: string | null;
   /** Of a team. */
   readonly owner: TierColumns | null;
 }
@@ -142,11 +151,12 @@ async function load(sql: Sql, slug: string): Promise<Tenant | null> {
   const [row] = await sql<Row[]>`
     select t.status, t.kind, t.admin_tier, t.subscription_tier, t.claimed_tier, t.team_tier, t.claimed_iat,
       t.purged_at is not null as is_purged, t.max_concurrent_executions, t.max_agents, t.max_storage_gb,
-      case when o.slug is not null then json_build_object('kind', o.kind, 'admin_tier', o.admin_tier,
+      t.owner_tenant, case when o.slug is not null then json_build_object('kind', o.kind, 'admin_tier', o.admin_tier,
         'subscription_tier', o.subscription_tier, 'claimed_tier', o.claimed_tier, 'team_tier', o.team_tier) end as owner
-    from tenants t left join tenants o on o.slug = t.owner_tenant where t.slug = ${slug}`;
+    from tenants t left join tenants o on o.slug = t.owner_tenant and o.status <> 'deleted' where t.slug = ${slug}`;
   if (row === undefined) return null;
-  const standing = standingOf({ ...tierFacts(row), owner: row.owner === null ? null : tierFacts(row.owner) });
+  const owner = row.owner === null ? null : tierFacts(row.owner);
+  const standing = standingOf({ ...tierFacts(row), owner });
   return {
     slug,
     kind: row.kind,
@@ -159,6 +169,10 @@ async function load(sql: Sql, slug: string): Promise<Tenant | null> {
       maxStorageGb: numberOf(row.max_storage_gb),
     }),
     claimedIat: numberOf(row.claimed_iat),
+    subscriptionTier: row.subscription_tier,
+    teamTier: row.team_tier,
+    ownerTenant: row.owner_tenant,
+    ownerTier: owner === null ? "free" : standingOf(owner).tier,
   };
 }
 

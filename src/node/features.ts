@@ -4,6 +4,7 @@ import { apiKeys } from "../features/api-keys/feature.ts";
 import { approvals } from "../features/approvals/feature.ts";
 import { audit } from "../features/audit/feature.ts";
 import { credentials } from "../features/credentials/feature.ts";
+import { colony } from "../features/colony/feature.ts";
 import { developmentIssuer } from "../features/development-issuer/feature.ts";
 import { egress } from "../features/egress/feature.ts";
 import { encryption } from "../features/encryption/feature.ts";
@@ -13,6 +14,7 @@ import type { AnyFeature } from "../features/feature.ts";
 import { gateway } from "../features/gateway/feature.ts";
 import { incidents } from "../features/incidents/feature.ts";
 import { limits } from "../features/limits/feature.ts";
+import { mail } from "../features/mail/feature.ts";
 import { models } from "../features/models/feature.ts";
 import { references } from "../features/references/feature.ts";
 import { schedules } from "../features/schedules/feature.ts";
@@ -36,6 +38,7 @@ export const features = [
   audit,
   encryption,
   apiKeys,
+  mail,
   limits,
   references,
   secrets,
@@ -57,4 +60,5 @@ export const features = [
   intake,
   history,
   credentials,
+  colony,
 ] as const satisfies readonly AnyFeature[];

@@ -12,6 +12,12 @@ test.each([
   [`/x/${jwt}/v1/dispatch-gateway`, "/x/REDACTED/v1/dispatch-gateway"],
   ["/x/anything", "/x/REDACTED"],
   ["/v1/approval-links/abc-DEF_1?x=1", "/v1/approval-links/REDACTED?x=1"],
+  ["/v1/colony/invitations/abc-DEF_1/accept?x=1", "/v1/colony/invitations/REDACTED/accept?x=1"],
+  ["/v1/colony/invitations/accept", "/v1/colony/invitations/accept"],
+  [
+    "/v1/colony/invitations/0190f3c2-6d1e-7a55-9c1f-2f6d0c5b8e11?a=1",
+    "/v1/colony/invitations/0190f3c2-6d1e-7a55-9c1f-2f6d0c5b8e11?a=1",
+  ],
   [`/v1/agents/${jwt}`, "/v1/agents/REDACTED"],
   [`//x/${jwt}/v1`, "//x/REDACTED/v1"],
   [`/v1/agents/svc_${"aB3d".repeat(10)}?q=svc_${"1".repeat(40)}`, "/v1/agents/svc_REDACTED?q=svc_REDACTED"],

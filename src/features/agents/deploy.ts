@@ -112,9 +112,14 @@ async function create(sql: Transaction, deployment: Deployment): Promise<StoredV
 
 async function checkQuota(sql: Transaction, tenant: string, { limit, tier }: AgentQuota): Promise<void> {
   if (limit === null) return;
-  const [row] = await sql<{ used: number }[]>`
-    select count(*)::int as used from agents where tenant = ${tenant} and deleted_at is null`;
-  const used = row?.used ?? 0;
+  const used = await countDeployed(sql, tenant);
   if (used < limit) return;
   throw new Problem("quota_exceeded", `The plan allows ${limit} agents`, { quota: "max_agents", limit, used, tier });
+}
+
+/** Agents that count against the tenant's quota. */
+export async function countDeployed(sql: Sql | Transaction, tenant: string): Promise<number> {
+  const [row] = await sql<{ used: number }[]>`
+    select count(*)::int as used from agents where tenant = ${tenant} and deleted_at is null`;
+  return row?.used ?? 0;
 }

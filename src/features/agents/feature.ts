@@ -6,6 +6,7 @@ import { anyText, integer, text } from "../../config/setting.ts";
 import { audit } from "../audit/feature.ts";
 import { defineFeature } from "../feature.ts";
 import { agentEvents, eraseHistories, forgetNumbering } from "./events.ts";
+import { countDeployed } from "./deploy.ts";
 import type { AgentChange } from "./parts.ts";
 import type { AgentUse } from "./port.ts";
 import { loadRuntimes } from "./registry.ts";
@@ -75,6 +76,8 @@ export const agents = defineFeature({
     return {
       service: {
         ...agents,
+        /** How many the tenant has deployed, as its quota counts them. */
+        deployed: (tenant: string): Promise<number> => countDeployed(sql, tenant),
         /** What this node's manifests may ask for. */
         offer,
         /** Registers who runs agents: counted in what is shown of them, cancelled when they are deleted. */

@@ -114,6 +114,13 @@ export function executionRecords(sql: Sql) {
         where execution_id = any(${texts(executionIds)}::text[]::uuid[]) and tenant = ${tenant} and ended_at is not null`;
     },
 
+    /** How many the tenant has pending or running, as its quota counts them. */
+    async countUnderWay(tenant: string): Promise<number> {
+      const [row] = await sql<{ count: number }[]>`
+        select count(*)::int as count from executions where tenant = ${tenant} and ended_at is null`;
+      return row?.count ?? 0;
+    },
+
     /** How many executions have not ended, by status, of all tenants together. */
     async countUnfinished(): Promise<{ status: string; count: number }[]> {
       return sql<{ status: string; count: number }[]>`

@@ -7,6 +7,7 @@ import type { VolumesOptions } from "./execution-volumes.ts";
 import { openVolumes } from "./open.ts";
 import { volumeRoutes } from "./routes.ts";
 import { named } from "./schema.ts";
+import { userVolumeRecords } from "./user-records.ts";
 
 export const volumes = defineFeature({
   name: "volumes",
@@ -25,6 +26,9 @@ export const volumes = defineFeature({
     return {
       service: {
         ...volumes,
+        /** Bytes in all volumes of the tenant, as its quota counts them. */
+        heldBytes: async (tenant: string): Promise<number> =>
+          (await userVolumeRecords(sql).held(tenant, "", null)).tenantBytes,
         /** Registers whose executions mount volumes. @param known of the given ones, those that exist, of any tenant */
         heldBy: (known: VolumesOptions["executions"]): void => void holders.push(known),
       },

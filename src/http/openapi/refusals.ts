@@ -26,6 +26,8 @@ const callerCodes: readonly ProblemCode[] = [
   "invalid_tier",
   "identity_not_recognized",
   "invalid_api_key",
+  "colony_suspended",
+  "membership_revoked",
   "tenant_suspended",
   "tenant_deleted",
   "tenant_delegation_forbidden",

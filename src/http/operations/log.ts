@@ -17,9 +17,13 @@ export function createLogger(level: string, destination?: DestinationStream): Lo
   return pino(options, destination ?? pino.destination({ fd: 1, sync: false }));
 }
 
-/** A token in front of a path, as agents without headers send it, in place of a path segment, or of a decision link. */
-const pathToken = /^\/x\/[^/?#]*|\/approval-links\/[^/?#]*|\/eyJ[\w-]*(?:\.|%2e)[^/?#]*/gi;
-const beforeToken = /^\/(?:x|approval-links)(?=\/)/i;
+/**
+ * A token in front of a path, as agents without headers send it, in place of a path segment, of a decision link, or of an
+ * invitation: there what is neither an id nor a route's own word.
+ */
+const pathToken =
+  /^\/x\/[^/?#]*|\/approval-links\/[^/?#]*|\/invitations\/(?!accept(?:[/?#]|$)|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}(?:[/?#]|$))[^/?#]*|\/eyJ[\w-]*(?:\.|%2e)[^/?#]*/gi;
+const beforeToken = /^\/(?:x|approval-links|invitations)(?=\/)/i;
 
 /** The value of an API key, wherever a caller writes it. */
 const keyValue = /svc_[0-9A-Za-z]{40}/g;

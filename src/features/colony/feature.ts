@@ -1,0 +1,65 @@
+/** The colony: teams, the people of a tenant, invitations, sign-in by SAML, what the plan gives. */
+import { agents } from "../agents/feature.ts";
+import { audit } from "../audit/feature.ts";
+import { encryption } from "../encryption/feature.ts";
+import { sealedAnswers } from "../encryption/port.ts";
+import { executions } from "../executions/feature.ts";
+import { defineFeature } from "../feature.ts";
+import { mail } from "../mail/feature.ts";
+import { volumes } from "../volumes/feature.ts";
+import { createColonies } from "./context.ts";
+import { invitationRecords } from "./invitations/records.ts";
+import { invitationRoutes } from "./invitations/routes.ts";
+import { createInvitationService } from "./invitations/service.ts";
+import { createMemberService } from "./members/service.ts";
+import type { LinkBase } from "./port.ts";
+import { colonyRoutes } from "./routes.ts";
+import { createSamlService } from "./saml/service.ts";
+import { named } from "./schema.ts";
+import { createSubscriptionView } from "./subscription/service.ts";
+import { createTeamService } from "./teams/service.ts";
+
+export const colony = defineFeature({
+  name: "colony",
+  schemas: named,
+  needs: { audit, encryption, mail, agents, executions, volumes },
+  tenantTables: ["invitations", "saml_settings"],
+  open(
+    { sql, tenants, members, keys, publicUrl, now, newId },
+    { audit, encryption, mail, agents, executions, volumes },
+  ) {
+    const bases: LinkBase[] = [];
+    const linkOf = (tenant: string, token: string): string => {
+      const base = bases.map((of) => of(tenant)).find((found) => found !== null);
+      return `${base ?? `${publicUrl}/console/invitations`}#${token}`;
+    };
+    const colonies = createColonies({ sql, tenants, members });
+    const records = invitationRecords(sql);
+    const shared = { sql, colonies, tenants, members, audit, now };
+    const invitations = createInvitationService({ ...shared, records, letters: mail, linkOf });
+    const teams = createTeamService({ sql, tenants, members, keys, audit, now });
+    const saml = createSamlService(shared);
+    members.invitedBy({ accept: invitations.acceptBySignIn });
+    const use = { agents: agents.deployed, executions: executions.records.countUnderWay, storage: volumes.heldBytes };
+    return {
+      service: {
+        saml: { of: saml.of, connect: saml.connect },
+        /** Registers where people of a tenant accept their invitations; null: elsewhere. */
+        linkBase: (base: LinkBase): void => void bases.push(base),
+        invitations: { find: invitations.find },
+      },
+      routes: [
+        ...colonyRoutes({
+          sql,
+          colonies,
+          teams,
+          members: createMemberService({ ...shared, keys, invitations: records }),
+          saml,
+          subscription: createSubscriptionView({ ...shared, use }),
+          newId,
+        }),
+        ...invitationRoutes({ sql, colonies, invitations, teams, seal: sealedAnswers(encryption), newId }),
+      ],
+    };
+  },
+});
