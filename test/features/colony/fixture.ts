@@ -33,7 +33,10 @@ export class ColonyFixture {
     people += 1;
     const username = `${name}-${people}`;
     const email = `${username}@example.test`;
-    const token = await this.node.token({ username, email, sub: username, tier: "business", ...fields }, "svc-consumer");
+    const token = await this.node.token(
+      { username, email, sub: username, tier: "business", ...fields },
+      "svc-consumer",
+    );
     return new Person(this, username, email, { Authorization: `Bearer ${token}` });
   }
 

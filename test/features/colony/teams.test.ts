@@ -130,7 +130,12 @@ test("a tenant claim may name a team that the consumer is in", async () => {
   const ann = await fixture.person("ann");
   const { slug } = await ann.team();
   const token = await fixture.node.token({ username: ann.userId, sub: ann.userId, tenant_id: slug }, "svc-consumer");
-  const { body } = await fixture.node.call("POST", "/v1/volumes", { label: "papers" }, { Authorization: `Bearer ${token}` });
+  const { body } = await fixture.node.call(
+    "POST",
+    "/v1/volumes",
+    { label: "papers" },
+    { Authorization: `Bearer ${token}` },
+  );
   expect(body.tenant_id).toBe(slug);
 });
 
@@ -237,7 +242,7 @@ test("a subject of two realms in one team is told apart by the membership", asyn
   });
 });
 
-test("over the cap of seats an invitation is refused; a replaced one takes no further seat", async () => {
+test("over the cap of seats 402 seat_cap_reached; a replaced invitation takes no other", async () => {
   const ann = await fixture.person("ann");
   const one = await ann.team("One");
   const two = await ann.team("Two");
@@ -278,7 +283,7 @@ test("of invitations that come at once no more pass than there are seats", async
   expect(answers.sort()).toEqual([...Array(4).fill("201 undefined"), ...Array(4).fill("402 seat_cap_reached")]);
 });
 
-test("a team whose owner's subscription ends answers 402, and is back after its renewal", async () => {
+test("when the owner's subscription ends the team answers 402 until it is renewed", async () => {
   const [ann, bob] = [await fixture.person("ann"), await fixture.person("bob")];
   const { id, slug } = await ann.team();
   await ann.bring(bob);

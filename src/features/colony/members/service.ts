@@ -17,8 +17,8 @@ import type { InvitationRecords } from "../invitations/records.ts";
 import type { MemberBody } from "../schema.ts";
 import { inTurn, ownerAsPayer, requireSeats } from "../seats.ts";
 import { personalTierTooLow, requireRoomForTeam } from "../team-room.ts";
-import { memberBody } from "./body.ts";
-import { type ActiveMember, type MemberRecords, type MemberRow, memberRecords } from "./records.ts";
+import { memberBody } from "../member-body.ts";
+import { type ActiveMember, type MemberRecords, type MemberRow, memberRecords } from "../member-records.ts";
 
 export interface MemberServiceOptions {
   readonly sql: Sql;
