@@ -1,6 +1,7 @@
 /** Members as the wire has them. */
-import type { MemberBody } from "./schema.ts";
+
 import type { MemberRow } from "./member-records.ts";
+import type { MemberBody } from "./schema.ts";
 
 export function memberBody(row: MemberRow): MemberBody {
   const id = row.user_id ?? row.invitation_id ?? "";

@@ -27,8 +27,7 @@ export const volumes = defineFeature({
       service: {
         ...volumes,
         /** Bytes in all volumes of the tenant, as its quota counts them. */
-        heldBytes: async (tenant: string): Promise<number> =>
-          (await userVolumeRecords(sql).held(tenant, "", null)).tenantBytes,
+        heldBytes: userVolumeRecords(sql).tenantBytes,
         /** Registers whose executions mount volumes. @param known of the given ones, those that exist, of any tenant */
         heldBy: (known: VolumesOptions["executions"]): void => void holders.push(known),
       },

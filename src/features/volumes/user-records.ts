@@ -72,6 +72,14 @@ export function userVolumeRecords(sql: Sql) {
       return row ?? { volumes: 0, userBytes: 0, tenantBytes: 0, volumeBytes: 0 };
     },
 
+    /** Bytes in all volumes of the tenant. */
+    async tenantBytes(tenant: string): Promise<number> {
+      const [row] = await sql<{ bytes: number }[]>`
+        select coalesce(sum(used_bytes), 0)::double precision as bytes
+        from volumes where tenant = ${tenant} and (kind <> 'run' or workflow is not null) and deleted_at is null`;
+      return row?.bytes ?? 0;
+    },
+
     /** @returns false when the owner has a volume of that label */
     async create(
       transaction: Transaction,

@@ -14,11 +14,11 @@ import type { Sql, Transaction } from "../../../store/postgres/pool.ts";
 import { type Audit, auditedBy } from "../../audit/port.ts";
 import { type Colonies, type Colony, type ColonyCall, notInCharge, type Run } from "../context.ts";
 import type { InvitationRecords } from "../invitations/records.ts";
+import { memberBody } from "../member-body.ts";
+import { type ActiveMember, type MemberRecords, type MemberRow, memberRecords } from "../member-records.ts";
 import type { MemberBody } from "../schema.ts";
 import { inTurn, ownerAsPayer, requireSeats } from "../seats.ts";
 import { personalTierTooLow, requireRoomForTeam } from "../team-room.ts";
-import { memberBody } from "../member-body.ts";
-import { type ActiveMember, type MemberRecords, type MemberRow, memberRecords } from "../member-records.ts";
 
 export interface MemberServiceOptions {
   readonly sql: Sql;
