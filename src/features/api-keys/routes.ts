@@ -54,7 +54,7 @@ export function apiKeyRoutes({ sql, apiKeys, tenants, seal, newId }: ApiKeyRoute
       body: jsonBody(CreateBody),
       headers: IdempotencyHeaders,
       responses: { 201: NewApiKeyBody },
-      refusals: ["quota_exceeded", "unknown_scope", "scope_not_grantable", "operator_required"],
+      refusals: ["quota_exceeded", "unknown_scope", "scope_not_grantable", "operator_required", "decryption_failed"],
       handler: (call) =>
         idempotent(call, sql, async (id) => reply(201, await apiKeys.create(call, id, call.body)), newId, seal),
     }),
@@ -101,7 +101,7 @@ export function apiKeyRoutes({ sql, apiKeys, tenants, seal, newId }: ApiKeyRoute
       body: jsonBody(RotateBody, { optional: true }),
       headers: IdempotencyHeaders,
       responses: { 200: NewApiKeyBody },
-      refusals: ["api_key_not_found", "scope_not_grantable"],
+      refusals: ["api_key_not_found", "scope_not_grantable", "decryption_failed"],
       handler: (call) =>
         idempotent(
           call,

@@ -31,6 +31,7 @@ const callerCodes: readonly ProblemCode[] = [
   "tenant_suspended",
   "tenant_deleted",
   "tenant_delegation_forbidden",
+  "membership_revoked",
   "not_a_team_member",
   "tenant_not_found",
   "rate_limited",
