@@ -46,7 +46,7 @@ function verifierOf(at: TestIssuer, clock = { now: start }) {
 const tokenOf = (at: TestIssuer, key: TestKey | undefined, claims: object = {}, header: Record<string, unknown> = {}) =>
   sign(key as TestKey, { iss: at.issuer, svc_role: "admin", iat: seconds, exp: seconds + 300, ...claims }, header);
 
-test("a kid that is a path, a URL, a query or a name of every object is looked up and no more", async () => {
+test("a kid that is a path, a URL or a query is looked up, and nothing more", async () => {
   const at = startIssuer([(first as TestKey).publicJwk]);
   const asked: string[] = [];
   const elsewhere = Bun.serve({
@@ -103,7 +103,7 @@ test.each<[string, object, string]>([
   await at.stop();
 });
 
-test("keys rotated under load: what either key signed while it was published is accepted", async () => {
+test("keys rotated under load: what a published key signed is accepted", async () => {
   const at = startIssuer([(first as TestKey).publicJwk]);
   const verify = verifierOf(at);
   const outcomes = new Map<string, number>();
@@ -128,7 +128,7 @@ test("keys rotated under load: what either key signed while it was published is 
   await at.stop();
 });
 
-test("a provider that is down: known keys serve, later an honest 503, and again once it is back", async () => {
+test("with the provider down known keys serve, then 503, until it is back", async () => {
   const clock = { now: start };
   const at = startIssuer([(first as TestKey).publicJwk]);
   const verify = verifierOf(at, clock);
@@ -152,7 +152,7 @@ test("a provider that is down: known keys serve, later an honest 503, and again 
   await back.stop(true);
 });
 
-test("values that were never given, ended or expired take one way: the same queries, one answer", async () => {
+test("unknown, ended and expired keys cost the same queries and get one answer", async () => {
   let queries = 0;
   const sql = new Proxy(stores.sql, {
     apply: (target, self, args) => {
