@@ -1,5 +1,5 @@
 /** Whose a credential is: who sees it, who may change it, and what scope a new one gets (docs/reference/credentials.md). */
-import type { Identity } from "../identity/identity.ts";
+import { administers, type Identity } from "../identity/identity.ts";
 import { tenantKind } from "../identity/tenant.ts";
 import { invalidField, Problem } from "../kernel/problem.ts";
 
@@ -24,21 +24,13 @@ export const sees = (caller: Subject, credential: Owned): boolean =>
   credential.scope === "tenant" || isOwn(caller, credential);
 
 /**
- * Whether the caller, who sees it, may rotate, revoke and grant it: its creator, owner and admin of the tenant, and
+ * Whether the caller, who sees it, may rotate, revoke and grant it: its creator, those who decide for the tenant, and
  * machines.
  * @param tenant the effective one
  */
-export function mayManage(
-  caller: Subject & Pick<Identity, "kind" | "role" | "membership" | "homeTenant">,
-  tenant: string,
-  credential: Owned,
-): boolean {
+export function mayManage(caller: Identity, tenant: string, credential: Owned): boolean {
   if (isOwn(caller, credential)) return true;
-  if (credential.scope === "personal") return false;
-  if (caller.kind === "service_account") return true;
-  if (caller.kind === "operator") return caller.role === "admin";
-  if (caller.membership === "owner" || caller.membership === "admin") return true;
-  return caller.kind === "consumer" && caller.homeTenant === tenant && tenantKind(tenant) === "consumer";
+  return credential.scope === "tenant" && (caller.kind === "service_account" || administers(caller, tenant));
 }
 
 /**

@@ -7,6 +7,7 @@ import { audit } from "../audit/feature.ts";
 import { encryption } from "../encryption/feature.ts";
 import { defineFeature } from "../feature.ts";
 import { incidents } from "../incidents/feature.ts";
+import { references } from "../references/feature.ts";
 import { definitions } from "../workflows/definitions/feature.ts";
 import { createGrants } from "./grants.ts";
 import { openOAuth } from "./oauth/open.ts";
@@ -15,12 +16,13 @@ import { credentialRecords } from "./records.ts";
 import { credentialRoutes } from "./routes.ts";
 import { named } from "./schema.ts";
 import { createCredentials } from "./service.ts";
+import { credentialSource } from "./source.ts";
 import { encryptedColumns } from "./values.ts";
 
 export const credentials = defineFeature({
   name: "credentials",
   schemas: { ...named, ...oauthNamed },
-  needs: { agents, audit, definitions, encryption, incidents },
+  needs: { agents, audit, definitions, encryption, incidents, references },
   tenantTables: ["oauth_attempts", "credential_grants", "credentials"],
   settings: oauthSettings,
   contradictions: ({ oauthProviders }, { file }) => [
@@ -29,7 +31,7 @@ export const credentials = defineFeature({
       .map((name) => `oauth.${name} is not known; known: providers`),
     ...readOAuthProviders(oauthProviders, null).problems,
   ],
-  open({ settings, ...node }, { agents, audit, definitions, encryption, incidents }) {
+  open({ settings, ...node }, { agents, audit, definitions, encryption, incidents, references }) {
     const { sql, now, newId } = node;
     const environment = node.environmentAsSet();
     const { providers, problems } = readOAuthProviders(settings.oauthProviders, (name) => environment[name]);
@@ -45,6 +47,7 @@ export const credentials = defineFeature({
       providers,
       successUrl: settings.oauthSuccessUrl,
     });
+    references.from(credentialSource({ ...shared, refreshing: oauth.refreshing }));
     const grants = createGrants({ sql, credentials, agents, definitions, audit, now });
     return {
       service: credentials,

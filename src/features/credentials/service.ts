@@ -180,7 +180,7 @@ export function auditedCredential(
   };
 }
 
-export const credentialNotFound = (): Problem => new Problem("credential_not_found", "There is no such credential");
+const credentialNotFound = (): Problem => new Problem("credential_not_found", "There is no such credential");
 
 /** @throws Problem 403 `not_credential_owner` */
 function requireManaged(identity: Identity, tenant: string, row: CredentialRow): void {

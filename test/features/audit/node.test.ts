@@ -107,6 +107,10 @@ const writers: Readonly<Record<string, string | null>> = {
   "POST /v1/credentials/api-keys": "credential.created",
   // The end of a consent is on record as the credential that it makes.
   "POST /v1/credentials/oauth/callback": "credential.created",
+  "POST /v1/credentials/device/initiate": null,
+  "POST /v1/credentials/device/poll": "credential.created",
+  "POST /v1/credentials/oauth/device/initiate": null,
+  "POST /v1/credentials/oauth/device/poll": "credential.created",
   "POST /v1/credentials/oauth/initiate": null,
   "POST /v1/credentials/{id}/grants": "credential.granted",
   "POST /v1/credentials/{id}/rotate": "credential.rotated",

@@ -323,3 +323,85 @@ describe("tokens", () => {
     expect(await code(at.call(ann, "POST", `/${id}/rotate`, { new_value: "x" }))).toEqual([422, "validation_failed"]);
   });
 });
+
+describe("a consent with another device", () => {
+  const polled = (device_code: string, who = ann, path = "/oauth/device/poll") =>
+    at.call(who, "POST", path, { device_code, provider: "crm" });
+  const device = async (path = "/oauth/device/initiate") => {
+    const { status, body } = await at.call(ann, "POST", path, { provider: "crm", label: "device" });
+    expect([status, body.code]).toEqual([200, undefined]);
+    return body as { device_code: string };
+  };
+  /** The interval has passed. */
+  const waited = (code: string) =>
+    at.sql`update oauth_attempts set next_poll_at = now() where hash = ${stateHash(code)}`;
+  const hashes = () => provider.asked.filter((type) => type.includes("device_code")).length;
+
+  test("asks the provider at most once an interval, and ends with the credential", async () => {
+    provider.device = "authorization_pending";
+    const begun = await device();
+    expect(begun).toEqual({
+      device_code: expect.stringMatching(/^[0-9a-f]{64}$/),
+      user_code: "ABCD-EFGH",
+      verification_uri: `${provider.url}/activate`,
+      verification_uri_complete: null,
+      interval: 1,
+      expires_at: expect.any(String),
+    } as never);
+    const { device_code: code } = begun;
+    const pending = { status: "pending", credential_id: null, interval: 1, reason: null };
+    const asked = hashes();
+    await at.sql`update oauth_attempts set next_poll_at = now() + interval '1 hour' where hash = ${stateHash(code)}`;
+    expect((await polled(code)).body).toEqual(pending);
+    expect(hashes()).toBe(asked);
+    await waited(code);
+    expect((await polled(code, ann, "/device/poll")).body).toEqual(pending);
+    expect(hashes()).toBe(asked + 1);
+    provider.device = "slow_down";
+    await waited(code);
+    expect((await polled(code)).body).toEqual({ ...pending, interval: 6 });
+    provider.device = "approved";
+    await waited(code);
+    const done = (await polled(code)).body;
+    expect(done).toEqual({ status: "approved", credential_id: expect.any(String), interval: 6, reason: null });
+    expect((await polled(code)).body).toEqual(done);
+    expect(await record(done.credential_id)).toMatchObject({ status: "active", label: "device" });
+    const dump = await at.dump();
+    for (const text of [code, "provider-device-code"]) expect(dump.includes(text)).toBe(false);
+  });
+
+  test("another user's code is unknown; a provider without a device flow comes first", async () => {
+    const { device_code } = await device("/device/initiate");
+    expect(await code(polled(device_code, bob))).toEqual([404, "device_code_not_found"]);
+    expect(await code(polled("0".repeat(64)))).toEqual([404, "device_code_not_found"]);
+    for (const name of ["none", "plain"]) {
+      const answer = at.call(ann, "POST", "/device/poll", { device_code, provider: name });
+      expect(await code(answer)).toEqual([501, "oauth_not_configured"]);
+    }
+  });
+
+  test.each(["access_denied", "expired_token"] as const)("%s is its end, told again and again", async (word) => {
+    const { device_code } = await device();
+    const reason = word === "access_denied" ? "denied" : "expired";
+    provider.device = word;
+    await waited(device_code);
+    for (let round = 0; round < 3; round++) {
+      const { body } = await polled(device_code);
+      expect(body).toEqual({ status: "denied", credential_id: null, interval: 1, reason });
+    }
+    provider.device = "approved";
+    expect((await polled(device_code)).body.status).toBe("denied");
+  });
+
+  test("a code that is too old is denied as expired, and its credential gone", async () => {
+    const { device_code } = await device();
+    const [{ credential_id }] = (await at.sql`
+      update oauth_attempts set expires_at = now() where hash = ${stateHash(device_code)} returning credential_id`) as [
+      { credential_id: string },
+    ];
+    for (let round = 0; round < 2; round++) {
+      expect((await polled(device_code)).body).toMatchObject({ status: "denied", reason: "expired" });
+    }
+    expect((await at.call(ann, "GET", `/${credential_id}`)).status).toBe(404);
+  });
+});

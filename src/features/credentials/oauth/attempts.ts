@@ -40,7 +40,7 @@ const maxAttempts = 10_000;
 
 /** 64 hex digits. */
 export const newProof = (): string => randomBytes(32).toString("hex");
-export const isProof = (text: string): boolean => /^[0-9a-f]{64}$/.test(text);
+const isProof = (text: string): boolean => /^[0-9a-f]{64}$/.test(text);
 
 export type Attempts = ReturnType<typeof attemptRecords>;
 

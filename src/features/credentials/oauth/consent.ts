@@ -219,7 +219,8 @@ export function requireProvider(
   return provider;
 }
 
-const isOf = (attempt: AttemptRow, { identity, tenant }: Pick<Call, "identity" | "tenant">): boolean =>
+/** Whether the one who asks began it. */
+export const isOf = (attempt: AttemptRow, { identity, tenant }: Pick<Call, "identity" | "tenant">): boolean =>
   attempt.tenant === tenant && attempt.realm === identity.realm && attempt.user_id === identity.userId;
 
 const invalidState = (): Problem =>

@@ -12,8 +12,9 @@ import { storedTokens } from "../values.ts";
 import { credentialBody } from "../wire.ts";
 import { attemptRecords } from "./attempts.ts";
 import { type ConsentOptions, createConsents, exchangeFailed } from "./consent.ts";
+import { createDeviceConsents } from "./device.ts";
 import { createRefreshing } from "./refresh.ts";
-import { consentRoutes } from "./routes.ts";
+import { consentRoutes, deviceRoutes } from "./routes.ts";
 
 export interface OAuthOptions extends Omit<ConsentOptions, "attempts"> {
   readonly incidents: Pick<Incidents, "report">;
@@ -29,7 +30,9 @@ export function openOAuth(options: OAuthOptions) {
   const { sql, encryption, credentials, providers, successUrl, newId, warn } = options;
   const attempts = attemptRecords(sql, encryption);
   const consents = createConsents({ ...options, attempts });
+  const devices = createDeviceConsents({ ...options, attempts });
   const refreshing = createRefreshing(options);
+  const served = { sql, providers, seal: sealedAnswers(encryption), newId };
   const revocations = new Set<Promise<void>>();
 
   /** Asks the provider to end what was stored; the refresh token ends the whole grant. */
@@ -52,7 +55,7 @@ export function openOAuth(options: OAuthOptions) {
   return {
     consents,
     refreshing,
-    routes: consentRoutes({ sql, consents, providers, seal: sealedAnswers(encryption), successUrl, newId }),
+    routes: [...consentRoutes({ ...served, consents, successUrl }), ...deviceRoutes({ ...served, devices })],
 
     /** By a caller: tokens are refreshed, other values replaced. @throws Problem as `rotateKey`; 502 */
     async rotate(caller: Caller, id: string, body: Rotation): Promise<Credential> {

@@ -18,8 +18,19 @@ import {
 import type { Sql } from "../../../store/postgres/pool.ts";
 import { auditedRequest } from "../../audit/port.ts";
 import type { Consents } from "./consent.ts";
+import type { DeviceConsents } from "./device.ts";
 import { consentPage, storedPage } from "./page.ts";
-import { Begun, CallbackFields, CallbackQuery, Completed, NewConsent } from "./schema.ts";
+import {
+  Begun,
+  CallbackFields,
+  CallbackQuery,
+  Completed,
+  DeviceBegun,
+  DevicePoll,
+  DeviceState,
+  NewConsent,
+  NewDeviceConsent,
+} from "./schema.ts";
 
 export interface ConsentRoutesOptions {
   readonly sql: Sql;
@@ -31,6 +42,10 @@ export interface ConsentRoutesOptions {
   readonly successUrl: string;
   /** A fresh UUIDv7. */
   readonly newId: () => string;
+}
+
+export interface DeviceRoutesOptions extends Pick<ConsentRoutesOptions, "sql" | "providers" | "seal" | "newId"> {
+  readonly devices: DeviceConsents;
 }
 
 const base = "/v1/credentials/oauth";
@@ -105,6 +120,41 @@ export function consentRoutes({
       },
     }),
   ];
+}
+
+/** Two paths of each route, which published clients use. */
+export function deviceRoutes({ sql, devices, providers, seal, newId }: DeviceRoutesOptions): readonly Route[] {
+  const common = {
+    method: "POST",
+    tag: "credentials",
+    scope: "credential:create",
+    timeoutSeconds,
+    configured: () =>
+      providers.size > 0 ? null : new Problem("oauth_not_configured", "No OAuth provider is configured"),
+  } as const;
+  return ["/v1/credentials/oauth/device", "/v1/credentials/device"].flatMap((path) => [
+    defineRoute({
+      ...common,
+      path: `${path}/initiate`,
+      summary: "Begin a consent with another device",
+      body: jsonBody(NewDeviceConsent),
+      headers: IdempotencyHeaders,
+      responses: { 200: DeviceBegun },
+      refusals: ["provider_not_configured", "oauth_not_configured", "oauth_exchange_failed", "quota_exceeded"],
+      handler: (call) =>
+        idempotent(call, sql, async () => reply(200, await devices.begin(call, call.body)), newId, seal),
+    }),
+    defineRoute({
+      ...common,
+      path: `${path}/poll`,
+      summary: "Whether a consent with another device was given; its end is told again and again",
+      body: jsonBody(DevicePoll),
+      headers: IdempotencyHeaders,
+      responses: { 200: DeviceState },
+      refusals: ["oauth_not_configured", "device_code_not_found", "oauth_exchange_failed"],
+      handler: (call) => idempotent(call, sql, async () => reply(200, await devices.poll(call, call.body)), newId),
+    }),
+  ]);
 }
 
 const found = (location: string): Response =>
