@@ -1,7 +1,8 @@
 /** Teams, their members, roles and seats, on a node (docs/reference/colony.md). */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { manifest, say } from "../../harness/manifests.ts";
 import { until } from "../../harness/until.ts";
-import { ColonyFixture } from "./fixture.ts";
+import { ColonyFixture, type Headers } from "./fixture.ts";
 
 let fixture: ColonyFixture;
 beforeAll(async () => {
@@ -211,17 +212,42 @@ test("a member removes himself, the owner does not, and others only those in cha
 
 test("removing a member ends the keys and the open streams in the team", async () => {
   const [ann, bob] = [await fixture.person("ann"), await fixture.person("bob")];
-  const { id, slug } = await ann.team();
+  const { id } = await ann.team();
   await ann.bring(bob);
   const asBob = bob.in(id);
-  const { sql } = fixture.stores;
-  const stream = await fetch(`${fixture.node.url}/v1/human-approvals/stream`, { headers: asBob.headers });
-  const ended = stream.body?.pipeTo(new WritableStream());
-  expect(await ann.done("DELETE", `/v1/colony/members/${bob.userId}`)).toMatchObject({ status: "removed" });
-  if (stream.status === 200) await ended;
-  const left = await sql`select 1 from api_keys where tenant = ${slug} and revoked_at is null`;
-  expect(left.count).toBe(0);
+  const agent = manifest({ name: "clerk", script: [say("done")], runtime: { bootstrap_path: undefined } });
+  const { agent_id } = await ann.in(id).done("POST", "/v1/agents", agent);
+  const { key } = await asBob.done("POST", "/v1/api-keys", { name: "ci" });
+  const byKey = () => fixture.node.call("GET", "/v1/agents", undefined, { Authorization: `Bearer ${key}` });
+  expect((await byKey()).body.items).toMatchObject([{ agent_id }]);
+  const open = async (headers: Headers) => {
+    const stream = await fetch(`${fixture.node.url}/v1/agents/${agent_id}/events`, { headers });
+    expect(stream.status).toBe(200);
+    return stream.text();
+  };
+  const streams = [open(asBob.headers), open({ Authorization: `Bearer ${key}` })];
+  expect(await ann.done("DELETE", `/v1/colony/members/${bob.userId}`)).toEqual({ status: "removed", id: bob.userId });
+  // Each ends by itself.
+  await Promise.all(streams);
+  await until(async () => (await byKey()).body.code === "invalid_api_key");
   await until(async () => (await asBob.refused("GET", "/v1/agents")) === "403 not_a_team_member");
+  expect(await bob.refused("GET", "/v1/agents")).toBe("200 undefined");
+});
+
+test("a key stays in the tenant it was made in, and makes no team", async () => {
+  const ann = await fixture.person("ann");
+  const { id } = await ann.team();
+  const { key } = await ann.done("POST", "/v1/api-keys", { name: "home" });
+  const byKey = (method: string, path: string, body?: unknown) =>
+    fixture.node.call(method, path, body, { Authorization: `Bearer ${key}` });
+  expect((await byKey("POST", "/v1/teams", { display_name: "x" })).body.code).toBe("user_identity_required");
+  expect((await byKey("GET", `/v1/colony/members?team_id=${id}`)).body.code).toBe("not_a_team_member");
+  expect((await byKey("GET", "/v1/teams")).body.items).toEqual([]);
+  expect((await byKey("DELETE", `/v1/teams/${id}`)).body.code).toBe("owner_only");
+  expect((await byKey("POST", "/v1/colony/members", { email: "x@y.test" })).body.code).toBe("tier_not_permitted");
+  expect((await byKey("POST", "/v1/colony/invitations/accept", { token: "x" })).body.code).toBe(
+    "user_identity_required",
+  );
 });
 
 test("a subject of two realms in one team is told apart by the membership", async () => {
