@@ -6,6 +6,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { defineActivity, type Outcome } from "../kernel/activity.ts";
 import { AnyJson, JsonObject } from "../kernel/json.ts";
 import { Nothing } from "../kernel/schema.ts";
+import { CountedFor } from "../policy/rates/counted.ts";
 import { Warning } from "./start/plan.ts";
 
 export const IterationRun = Type.Object({
@@ -89,6 +90,8 @@ const ModelCallInput = Type.Object({
   /** Catalogue names; empty for the last call of a loop out of rounds. */
   tools: Type.Array(Type.String()),
   budget_ms: Type.Integer(),
+  /** Whose rates it counts in beside the tenant's. */
+  counted_for: Type.Optional(CountedFor),
   /** The plan's only `json_schema` validator describes the answer; a vendor that can is told so. */
   answer_schema: Type.Optional(Type.Literal(true)),
 });
@@ -103,6 +106,23 @@ export const ToolCall = Type.Object({
   malformed: Type.Optional(Type.String()),
 });
 export type ToolCall = Static<typeof ToolCall>;
+
+/** A call of a reply that may not run now: the rate of its tool is used up. */
+const HeldCall = Type.Object({
+  /** In the reply. */
+  place: Type.Integer(),
+  resource_type: Type.String(),
+  retry_after_seconds: Type.Number(),
+});
+export type HeldCall = Static<typeof HeldCall>;
+
+/** A window of a rate of which most is used up since this call. */
+const RateWarned = Type.Object({
+  resource: Type.String(),
+  bucket: Type.String(),
+  scope: Type.String(),
+  limit: Type.Number(),
+});
 
 export const ModelAnswer = Type.Object({
   provider: Type.String(),
@@ -121,6 +141,9 @@ export const ModelAnswer = Type.Object({
   prompt: Type.String(),
   /** What the record should say of how the reply came about; absent in answers of earlier versions. */
   warnings: Type.Optional(Type.Array(Warning)),
+  /** Absent in answers of earlier versions, as are the next. */
+  rate_warnings: Type.Optional(Type.Array(RateWarned)),
+  held_calls: Type.Optional(Type.Array(HeldCall)),
 });
 export type ModelAnswer = Static<typeof ModelAnswer>;
 
@@ -138,9 +161,10 @@ export type ModelFailure = Static<typeof ModelFailure>;
 /**
  * Outcome: `model_outcome`. Load entries `from`..`upto` of `log`, put `system` before the conversation they hold
  * (`conversationOf`), call the model. A `ModelError` becomes a terminal failure of code `model_error` with
- * `ModelFailure` as details.
+ * `ModelFailure` as details; a call that the rates of tenant and user do not let through is not made, and is one of a code
+ * of `heldBack` (loop/own-limits.ts).
  */
-export const modelCall = defineActivity({ name: "model.call", input: ModelCallInput, output: ModelAnswer });
+export const modelCall = defineActivity({ name: "model.call", version: 2, input: ModelCallInput, output: ModelAnswer });
 export type ModelOutcome = Outcome<typeof modelCall>;
 
 /** A call of a tool that runs on the node. */

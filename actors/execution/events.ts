@@ -77,6 +77,8 @@ export const eventFields = {
     fallback_attempted: Type.Boolean(),
     timestamp: Text,
   }),
+  /** Most of a window of a rate is used up; told once for each window. */
+  rate_limit_warning: body({ resource_type: Text, bucket: Text, scope_type: Text, limit: Count, timestamp: Text }),
   tool_call_started: within({
     tool_name: Text,
     call_id: Text,

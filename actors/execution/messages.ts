@@ -3,6 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { outcomeOf } from "../kernel/activity.ts";
 import { AuditedBy } from "../kernel/audit.ts";
 import { defineLog } from "../kernel/effect.ts";
+import { JsonObject } from "../kernel/json.ts";
 import { defineProtocol, message } from "../kernel/message.ts";
 import { Nothing, Nullable } from "../kernel/schema.ts";
 import {
@@ -204,6 +205,8 @@ export const GatewayAnswer = Type.Union([
     code: Type.String(),
     message: Type.String(),
     retry_after: Type.Optional(Type.Number()),
+    /** Further members of the error body. */
+    extras: Type.Optional(JsonObject),
   }),
 ]);
 export type GatewayAnswer = Static<typeof GatewayAnswer>;
@@ -238,7 +241,7 @@ export const loopLog = (instanceId: string) => defineLog(`loop:${instanceId}`, L
 
 export const executionProtocol = defineProtocol({
   kind: "execution",
-  version: 2,
+  version: 3,
   messages: {
     /** The same again gets the same reply. */
     start: message({ body: Type.Object({ header: Header, plan: Plan }), reply: StartReply }),

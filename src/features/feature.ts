@@ -58,6 +58,8 @@ export interface NodeContext<S extends SettingTable = SettingTable> {
   readonly notices: Notices;
   readonly streams: EventStreams;
   readonly tenants: Tenants;
+  /** The realm that a tenant's own people come from; for null, that of consumers. */
+  readonly realmOf: (tenant: string | null) => string;
   readonly members: Members;
   readonly keys: Keys;
   readonly users: Users;

@@ -1,7 +1,7 @@
 /** The `auth` section of the configuration: which realms are trusted, and how their tokens are read. */
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { isEnterpriseSlug } from "../../actors/identity/tenant.ts";
+import { isEnterpriseSlug, tenantKind } from "../../actors/identity/tenant.ts";
 import { shapeIssues } from "../../actors/kernel/shape-issues.ts";
 import { anyText, choice, integer, json, text } from "../config/setting.ts";
 
@@ -190,3 +190,11 @@ export function instantiate(template: RealmSettings, tenant: string): RealmSetti
 }
 
 const isLoopback = (host: string): boolean => host === "localhost" || host === "[::1]" || /^127\./.test(host);
+
+/** The realm that a tenant's own people come from; for null, that of consumers. Where none is configured, as svc's own issuers name it. */
+export function realmOf({ realms }: Pick<AuthSettings, "realms">, tenant: string | null): string {
+  const of = (kind: RealmSettings["kind"]) => realms.find((realm) => realm.kind === kind)?.slug ?? `svc-${kind}`;
+  const kind = tenant === null ? "consumer" : tenantKind(tenant);
+  if (kind === "enterprise") return `tenant-${tenant}`;
+  return of(kind === "system" ? "system" : "consumer");
+}

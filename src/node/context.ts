@@ -8,6 +8,7 @@ import type { NodeContext } from "../features/feature.ts";
 import { startStreamEnds } from "../http/streams/holders.ts";
 import { EventStreams } from "../http/streams/sse.ts";
 import { openIdentity } from "../identity/open.ts";
+import { realmOf } from "../identity/settings.ts";
 import { createRuntime } from "../runtime/index.ts";
 import { openNotices } from "../store/redis/notices.ts";
 import type { Config } from "./config.ts";
@@ -95,6 +96,7 @@ export async function openContext(
     notices,
     streams,
     tenants: identity.tenants,
+    realmOf: (tenant) => realmOf(validated.identity, tenant),
     members: identity.members,
     keys: identity.keys,
     users: identity.users,

@@ -22,6 +22,7 @@ import { trimText } from "../trim.ts";
 import type { ExecutionTurn } from "../turn.ts";
 import { openingMessages, preamble } from "./conversation.ts";
 import { answer, awaitAnswer, storedAnswer } from "./loop-answer.ts";
+import { answerHeldBack, heldBackRefusal, noteRateWarnings } from "./own-limits.ts";
 import { budgetRefusal, type Refusal, refusals, TOKEN_BUDGET, upstreamRefusal } from "./refusal.ts";
 import {
   advanceCalls,
@@ -104,6 +105,7 @@ export function callModel(turn: ExecutionTurn, loop: Loop): void {
     temperature,
     tools: offered,
     budget_ms: left,
+    ...(header.counted_for === undefined ? {} : { counted_for: header.counted_for }),
     ...(isAnswerDescribed(turn.state) ? { answer_schema: true as const } : {}),
   };
   turn.perform(modelCall, input, { id: loop.model_call, then: "model_outcome" });
@@ -142,12 +144,15 @@ function budgetSpent(turn: ExecutionTurn, loop: Loop, maxTokens: number): void {
 export function onModelOutcome(turn: ExecutionTurn, loop: Loop, outcome: ModelOutcome): void {
   loop.model_call = null;
   if (!outcome.ok) {
-    modelFailed(turn, loop, outcome.message, failureOf(outcome));
+    const refusal = heldBackRefusal(outcome);
+    if (refusal === null) modelFailed(turn, loop, outcome.message, failureOf(outcome));
+    else answerHeldBack(turn, loop, refusal);
     return;
   }
   loop.asked_at = null;
   const said = outcome.value;
   for (const { code, message } of said.warnings ?? []) turn.warnOnce(code, message);
+  noteRateWarnings(turn, said.rate_warnings);
   turn.iteration.model_fault = null;
   countUsage(turn, loop, said);
   const { tools, header } = turn.state;
@@ -157,7 +162,7 @@ export function onModelOutcome(turn: ExecutionTurn, loop: Loop, outcome: ModelOu
   noteInteraction(turn, { ...said, tool_calls: calls });
   if (calls.length > 0) {
     loop.rounds += 1;
-    takeCalls(turn, loop, said.content, calls);
+    takeCalls(turn, loop, said.content, calls, said.held_calls);
     advance(turn, loop);
     return;
   }

@@ -5,7 +5,7 @@
  */
 
 import { CMD_RUN, findTool, type ToolEntry } from "../../tool/catalog.ts";
-import type { ToolAnswer, ToolCall, ToolCallInput, ToolOutcome } from "../activities.ts";
+import type { HeldCall, ToolAnswer, ToolCall, ToolCallInput, ToolOutcome } from "../activities.ts";
 import { toolCall } from "../activities.ts";
 import { noteCommandRest } from "../console.ts";
 import type { Dispatch, DispatchResult } from "../messages.ts";
@@ -27,6 +27,7 @@ import {
 } from "./call-answers.ts";
 import { type DispatchCommand, readCommand, within } from "./command.ts";
 import { storedAnswer } from "./loop-answer.ts";
+import { refuseHeldCall } from "./own-limits.ts";
 import { type Clearance, dismissToolJudges, seekClearance } from "./tool-judges.ts";
 
 /** Answered dispatches kept for telling repeats: more than a loop can make in its rounds, usually. */
@@ -45,7 +46,13 @@ export function readCalls(tools: readonly ToolEntry[], calls: readonly ToolCall[
 }
 
 /** Stores the model's message and queues its calls; those that cannot be run are answered at once. */
-export function takeCalls(turn: ExecutionTurn, loop: Loop, content: string, calls: readonly ToolCall[]): void {
+export function takeCalls(
+  turn: ExecutionTurn,
+  loop: Loop,
+  content: string,
+  calls: readonly ToolCall[],
+  held: readonly HeldCall[] = [],
+): void {
   const seq = turn.record({
     entry: "message",
     message: { role: "assistant", content, tool_calls: [...calls] },
@@ -65,6 +72,11 @@ export function takeCalls(turn: ExecutionTurn, loop: Loop, content: string, call
     const command = entry.name === CMD_RUN ? readCommand(call.arguments) : null;
     if (command !== null && "issues" in command) {
       misused(turn, loop, call, `${entry.name}: the arguments do not fit`, command.issues);
+      continue;
+    }
+    const hold = held.find(({ place }) => place === index);
+    if (hold !== undefined) {
+      refuseHeldCall(turn, loop, call, entry.name, hold);
       continue;
     }
     loop.calls.push({

@@ -9,6 +9,7 @@ import { audit } from "../audit/feature.ts";
 import { executionTokens } from "../execution-tokens/feature.ts";
 import { defineFeature, type InternalAddress } from "../feature.ts";
 import { incidents } from "../incidents/feature.ts";
+import { limits } from "../limits/feature.ts";
 import { tools } from "../tools/feature.ts";
 import { fsTools } from "../tools/fs/feature.ts";
 import { volumes } from "../volumes/feature.ts";
@@ -87,9 +88,9 @@ export const executions = defineFeature({
   name: "executions",
   tenantTables: ["agent_stream_entries", "agent_stream_executions", "agent_streams", "execution_labels", "executions"],
   schemas: named,
-  needs: { agents, audit, volumes, tools, fsTools, executionTokens, incidents },
+  needs: { agents, audit, volumes, tools, fsTools, executionTokens, incidents, limits },
   settings: executionSettings,
-  open({ settings, ...node }, { agents, volumes, tools, executionTokens, incidents }) {
+  open({ settings, ...node }, { agents, volumes, tools, executionTokens, incidents, limits }) {
     const { sql, redisServers, prefix, runtime, sandboxes, models, outside, streams, now, info, warn } = node;
     const records = executionRecords(sql);
     const plans = createPlans(runtime);
@@ -104,6 +105,7 @@ export const executions = defineFeature({
     const executions = createExecutions({
       volumes,
       concurrency,
+      rates: limits,
       hasRoom,
       terms: node.tenants.terms,
       runtime,
@@ -145,7 +147,7 @@ export const executions = defineFeature({
         inlineRunActivity({ ...launch, inline: createInlineSandbox({ gateway: handle }), now }),
         validateActivity(plans, runtime),
         childStartActivity({ runtime, plans, start: (id, request) => startAs(id, false, request) }),
-        modelCallActivity({ runtime, plans, models, tools: toolbox, metrics: modelMetrics }),
+        modelCallActivity({ runtime, plans, models, tools: toolbox, metrics: modelMetrics, rates: limits }),
         toolCallActivity({ runtime, tools: toolbox }),
         outputHandleActivity({ runtime, plans, outside, incidents }),
         outputRecallActivity(runtime),

@@ -109,12 +109,14 @@ export function executionRoutes({ executions, streams, runtime, sql }: Execution
     const { tenant, signal } = call;
     const preferred = named === null ? preferredWait(call.request.headers, maxWaitSeconds) : null;
     const seconds = named ?? preferred ?? 0;
-    const headers: Record<string, string> = preferred === null ? {} : { "Preference-Applied": `wait=${preferred}` };
+    const preference: Record<string, string> = preferred === null ? {} : { "Preference-Applied": `wait=${preferred}` };
     return idempotent(
       call,
       sql,
       async (executionId, fresh) => {
-        const started = await executions.startAs(executionId, fresh, await request(), () => call.signal);
+        const asked = await request();
+        const { started, headers: rates } = await executions.beginAs(executionId, fresh, asked, () => call.signal);
+        const headers = { ...preference, ...rates };
         if (seconds === 0) return reply(200, answer(started), headers);
         const settled = await executions.settled(started, tenant, seconds, signal);
         // The caller is gone; the answer that is kept for a repeat must not be one of a moment in between.

@@ -31,6 +31,7 @@ import { StartWatch } from "./deleted-agents.ts";
 import type { KeptPlans } from "./plans.ts";
 import type { ExecutionRecords, ListFilter } from "./records.ts";
 import type { ExecutionFilter, Started } from "./schema.ts";
+import { admitStart, type StartAdmission, type StartAdmissionOptions } from "./start/admission.ts";
 import { gatherStartFacts, type StartFactsOptions } from "./start/facts.ts";
 
 /** Events read at once; one may hold a whole conversation. */
@@ -43,8 +44,16 @@ export interface ExecutionsOptions extends StartFactsOptions {
   readonly records: ExecutionRecords;
   readonly plans: KeptPlans;
   readonly concurrency: Pick<Concurrency, "reserve" | "release">;
+  readonly rates: StartAdmissionOptions["rates"];
   /** Whether this node's disk can take what another execution needs. */
   readonly hasRoom: () => boolean;
+}
+
+/** A start that was accepted. */
+export interface BegunExecution {
+  readonly started: Started;
+  /** What the caller is told of its rates; nothing for a start that was accepted before. */
+  readonly headers: StartAdmission["headers"];
 }
 
 /** An execution that is known to exist in the caller's tenant. */
@@ -115,55 +124,59 @@ export function createExecutions(options: ExecutionsOptions) {
 
   const watch = new StartWatch({ agents: options.agents, cancelOfAgent });
 
+  /**
+   * Starts an execution under an id; the same id again is the same execution, even if its agent has changed since.
+   * @param fresh whether the id was minted for this very call
+   * @param left gives the signal that the caller has left; null: the start is stored and waits as long as it takes
+   * @throws Problem 403, 404, 409, 422, 429, 503 when refused: then nothing was stored
+   */
+  async function beginAs(
+    executionId: string,
+    fresh: boolean,
+    request: StartRequest,
+    left: (() => AbortSignal) | null = null,
+  ): Promise<BegunExecution> {
+    const actor = executions.at(request.tenant, executionId);
+    const earlier = fresh ? null : await actor.read();
+    if (earlier !== null) {
+      return { started: startedBody(executionId, earlier.header, iso(earlier.created_at)), headers: {} };
+    }
+    let admission: StartAdmission | null = null;
+    try {
+      const facts = await gatherStartFacts(options, executionId, request, left);
+      const decision = planStart(request, facts);
+      if (decision instanceof Problem) throw decision;
+      // Who does not wait for the answer is not refused: the work waits for room.
+      if (left !== null) requireRoom(decision, options.hasRoom);
+      admission = await admitStart(options, executionId, request, executionQuota(facts.terms));
+      const mounts = await storeVolumes(request, facts, decision);
+      const header: Header = { ...decision.header, volumes: recordedVolumes(mounts) };
+      const plan: Plan = { ...decision.plan, mounts };
+      const reply = await actor.ask("start", { header, plan }, { fresh });
+      // Where another node may use the id as well, it is unknown which plan was written.
+      if (fresh) plans.keep(actor.address, plan);
+      watch.note(header.agent_id);
+      return { started: startedBody(executionId, header, reply.created_at), headers: admission.headers };
+    } catch (error) {
+      // After other failures it is unknown whether it was stored; the records will show it.
+      const nothingStored =
+        error instanceof Problem || error instanceof MessageRejected || error instanceof MailboxFull;
+      if (nothingStored) await admission?.giveBack();
+      if (!(error instanceof MessageRejected)) throw error;
+      throw new Problem("execution_start_failed", "The execution could not be started");
+    }
+  }
+
   return {
     /** @throws Problem 404 `execution_not_found` */
     find,
     /** Of an execution that this node starts. */
     newId: executions.newId,
 
-    /**
-     * Starts an execution under an id; the same id again is the same execution, even if its agent has changed since.
-     * @param fresh whether the id was minted for this very call
-     * @param left gives the signal that the caller has left; null: the start is stored and waits as long as it takes
-     * @throws Problem 403, 404, 409, 422, 429, 503 when refused: then nothing was stored
-     */
-    async startAs(
-      executionId: string,
-      fresh: boolean,
-      request: StartRequest,
-      left: (() => AbortSignal) | null = null,
-    ): Promise<Started> {
-      const actor = executions.at(request.tenant, executionId);
-      const earlier = fresh ? null : await actor.read();
-      if (earlier !== null) return startedBody(executionId, earlier.header, iso(earlier.created_at));
-      const { tenant, origin } = request;
-      let isReserved = false;
-      try {
-        const facts = await gatherStartFacts(options, executionId, request, left);
-        const decision = planStart(request, facts);
-        if (decision instanceof Problem) throw decision;
-        // Who does not wait for the answer is not refused: the work waits for room.
-        if (left !== null) requireRoom(decision, options.hasRoom);
-        const quota = executionQuota(facts.terms);
-        await concurrency.reserve(tenant, executionId, quota, origin.exempt);
-        isReserved = true;
-        const mounts = await storeVolumes(request, facts, decision);
-        const header: Header = { ...decision.header, volumes: recordedVolumes(mounts) };
-        const plan: Plan = { ...decision.plan, mounts };
-        const reply = await actor.ask("start", { header, plan }, { fresh });
-        // Where another node may use the id as well, it is unknown which plan was written.
-        if (fresh) plans.keep(actor.address, plan);
-        watch.note(header.agent_id);
-        return startedBody(executionId, header, reply.created_at);
-      } catch (error) {
-        // After other failures it is unknown whether it was stored; the records will show it.
-        const nothingStored =
-          error instanceof Problem || error instanceof MessageRejected || error instanceof MailboxFull;
-        if (isReserved && nothingStored) await concurrency.release(tenant, executionId);
-        if (!(error instanceof MessageRejected)) throw error;
-        throw new Problem("execution_start_failed", "The execution could not be started");
-      }
-    },
+    beginAs,
+
+    /** `beginAs`, for callers that show no rates. */
+    startAs: async (...start: Parameters<typeof beginAs>): Promise<Started> => (await beginAs(...start)).started,
 
     /** The answer to a start whose caller waits for the end. */
     async settled(started: Started, tenant: string, seconds: number, signal: AbortSignal): Promise<Started> {

@@ -72,6 +72,7 @@ const refusals = [
   "unknown_model_alias",
   "unknown_message_type",
   "rate_limited",
+  "limiter_unavailable",
   "upstream_rate_limit",
   "upstream_authentication",
   "upstream_model_not_found",
@@ -210,10 +211,10 @@ async function wire(
     case "replay":
       return replay(runtime, at, answer);
     case "refused": {
-      const { code, message, retry_after } = answer;
+      const { code, message, retry_after, extras = {} } = answer;
       const headers: Record<string, string> =
         retry_after === undefined ? {} : { "Retry-After": String(Math.ceil(retry_after)) };
-      throw new Problem(code as ProblemCode, message, {}, headers);
+      throw new Problem(code as ProblemCode, message, extras, headers);
     }
   }
 }

@@ -1,13 +1,20 @@
 /** Rate limits of starts, model calls and tool calls, held across all nodes. */
 import { flag } from "../../config/setting.ts";
+import { audit } from "../audit/feature.ts";
 import { defineFeature } from "../feature.ts";
 import { noLimiter, openLimiter } from "./limiter.ts";
 import { limitMetrics } from "./metrics.ts";
+import { rateRoutes } from "./routes.ts";
+import { named } from "./schema.ts";
+import { createRates } from "./service.ts";
 import { createStandings } from "./standings.ts";
+import { createBalances } from "./usage.ts";
 
 export const limits = defineFeature({
   name: "limits",
-  tenantTables: ["rate_limit_overrides"],
+  schemas: named,
+  tenantTables: ["rate_limit_overrides", "rate_overrides"],
+  needs: { audit },
   settings: {
     rateLimits: flag("SVC_RATE_LIMITS", {
       meaning:
@@ -15,12 +22,19 @@ export const limits = defineFeature({
       default: true,
     }),
   },
-  open({ settings, sql, redisServers, prefix, tenants, notices, now, info }) {
+  open({ settings, sql, redisServers, prefix, tenants, notices, realmOf, newId, now, info }, { audit }) {
     const standings = createStandings({ sql, terms: tenants.terms, notices, now });
     const metrics = limitMetrics();
     const limiter = settings.rateLimits
       ? openLimiter({ redisServers, prefix, standings, now, report: info, refused: metrics.refused })
       : noLimiter;
-    return { service: limiter, metrics: metrics.metrics, close: () => limiter.close() };
+    const balances = createBalances({ standings, limiter });
+    const rates = createRates({ sql, audit, standings, tenants, balances, realmOf, newId, now });
+    return {
+      service: limiter,
+      routes: rateRoutes({ rates, sql, newId }),
+      metrics: metrics.metrics,
+      close: () => limiter.close(),
+    };
   },
 });

@@ -69,6 +69,7 @@ const workflow = {
 
 /** What each request that may change something leaves in the log; null: work and its files, which have records of their own. */
 const writers: Readonly<Record<string, string | null>> = {
+  "DELETE /v1/admin/rate-limits/overrides/{id}": "ratelimit.override_deleted",
   "DELETE /v1/agents/{id}": "agent.deleted",
   "DELETE /v1/api-keys/{id}": "key.revoked",
   "DELETE /v1/credentials/{id}": "credential.revoked",
@@ -93,6 +94,7 @@ const writers: Readonly<Record<string, string | null>> = {
   "PATCH /v1/workflows/{ref}/scope": "workflow.published",
   "POST /realms/{realm}/protocol/openid-connect/token": null,
   "POST /v1/admin/llm/reload": "models.reloaded",
+  "POST /v1/admin/rate-limits/overrides": "ratelimit.override_set",
   "POST /v1/agents": "agent.deployed",
   "POST /v1/agents/{id}/execute": null,
   "POST /v1/agents/{id}/pause": "agent.updated",

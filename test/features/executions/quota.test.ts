@@ -1,11 +1,13 @@
 /** Concurrency quotas (docs/reference/identity.md), through the API of one node and of two. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { executionQuota, type Quota, usualTerms } from "../../../actors/policy/quota.ts";
+import { unlimited } from "../../../actors/policy/rates/resources.ts";
 import { openConcurrency } from "../../../src/features/executions/concurrency.ts";
 import { executionRecords } from "../../../src/features/executions/records.ts";
 import { openRedis } from "../../../src/store/redis/connections.ts";
 import { manifest, say } from "../../harness/manifests.ts";
 import { type NodeProcess, startNodeProcess } from "../../harness/node/node-process.ts";
+import { setRates } from "../../harness/rates.ts";
 import { freshStores, type TestStores } from "../../harness/stores.ts";
 import { until } from "../../harness/until.ts";
 
@@ -24,13 +26,16 @@ afterAll(async () => {
 /** A consumer nobody else is. */
 async function newUser(tier = "free", on = node) {
   const sub = crypto.randomUUID();
+  const tenant = `u-${sub.replaceAll("-", "")}`;
+  // The rate of starts would refuse what is to be refused here for their number at once.
+  await setRates(stores.sql, tenant, "agent_execution", unlimited);
   const bearer = await on.token({ username: sub, sub, tier }, "svc-consumer");
   const headers = { Authorization: `Bearer ${bearer}` };
   const deployed = await on.call("POST", "/v1/agents", manifest({ script: [slow] }), headers);
   const quick = await on.call("POST", "/v1/agents", manifest({ script: [say("done")] }), headers);
   expect([deployed.status, quick.status]).toEqual([200, 200]);
   return {
-    tenant: `u-${sub.replaceAll("-", "")}`,
+    tenant,
     deploy: (query: string) => on.call("POST", `/v1/agents${query}`, manifest({ name: crypto.randomUUID() }), headers),
     start: (body: Record<string, unknown> = {}, at = on, more: Record<string, string> = {}) =>
       at.call(

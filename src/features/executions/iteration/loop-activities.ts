@@ -25,6 +25,7 @@ import type { Toolbox } from "../../tools/feature.ts";
 import { outcomeOf, ToolFailure, type ToolOutcome } from "../../tools/port.ts";
 import type { Plans } from "../plans.ts";
 import type { ModelMetrics } from "./model-metrics.ts";
+import { admitCall, type ModelRates } from "./model-rates.ts";
 import { modelWarnings } from "./model-warnings.ts";
 
 const pageSize = 500;
@@ -38,9 +39,10 @@ export interface LoopOptions {
 
 export interface ModelCallOptions extends LoopOptions {
   readonly plans: Plans;
+  readonly rates: ModelRates;
 }
 
-export function modelCallActivity({ runtime, plans, models, tools, metrics }: ModelCallOptions): Activity {
+export function modelCallActivity({ runtime, plans, models, tools, metrics, rates }: ModelCallOptions): Activity {
   return implement(
     modelCall,
     {
@@ -49,7 +51,10 @@ export function modelCallActivity({ runtime, plans, models, tools, metrics }: Mo
       retry: { attempts: 3, firstDelayMs: 500 },
     },
     async (work, { actor, signal }) => {
-      const entries = await readLog(runtime, actor, defineLog(work.log, LoopEntry), work.from, work.upto);
+      const [call, entries] = await Promise.all([
+        admitCall(rates, actor.tenant, work),
+        readLog(runtime, actor, defineLog(work.log, LoopEntry), work.from, work.upto),
+      ]);
       const conversation = conversationOf(entries.map(({ entry }) => entry));
       try {
         const reply = await models.generate({
@@ -64,11 +69,14 @@ export function modelCallActivity({ runtime, plans, models, tools, metrics }: Mo
           iteration: work.iteration,
         });
         metrics.answered(reply);
+        const toolCalls = reply.toolCalls.map((one) => ({ ...one, arguments: jsonObject(one.arguments) }));
+        const settled = await call.settle({ usage: reply.usage, tool_calls: toolCalls });
         return {
+          ...settled,
           provider: reply.provider,
           model: reply.model,
           content: reply.content,
-          tool_calls: reply.toolCalls.map((call) => ({ ...call, arguments: jsonObject(call.arguments) })),
+          tool_calls: toolCalls,
           finish_reason: reply.finishReason,
           usage: { ...reply.usage },
           cost_usd: reply.costUsd,
