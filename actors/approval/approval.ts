@@ -27,6 +27,7 @@ import {
   type DecisionSource,
   decidedBy,
   noDetails,
+  personOf,
   type Result,
   unchanged,
 } from "./turn.ts";
@@ -82,7 +83,7 @@ export const approval = defineActor({
         if (by !== null) refuse(turn, { by, via: "link", source }, `${code}: a link for ${recipient}`);
         return turn.turn({ outcome: "forbidden", code });
       }
-      const issued_by = by === null ? null : { sub: by.sub, kind: by.kind, email: by.email };
+      const issued_by = by === null ? null : personOf(by);
       const link = { hash, recipient, issuer: by === null ? [] : peopleOf(by), issued_by, used: false };
       const links = [...state.links, link].slice(-maxLinks);
       turn.change({ links, links_issued: state.links_issued + 1 });

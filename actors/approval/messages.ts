@@ -89,7 +89,13 @@ export const Open = Type.Object({
   quorum: Type.Integer({ minimum: 1 }),
   forbid_initiator: Type.Boolean(),
   allow_agents: Type.Boolean(),
-  initiator: Type.Object({ kind: Text, sub: Text, email: Nullable(Text) }),
+  initiator: Type.Object({
+    kind: Text,
+    sub: Text,
+    email: Nullable(Text),
+    /** That vouches for `sub`; absent: no realm does, or an earlier version asked. */
+    realm: Type.Optional(Text),
+  }),
   notify: Type.Array(Notify),
   remind_after_ms: Nullable(Milliseconds),
   escalate: Nullable(Type.Object({ after_ms: Milliseconds, approvers: Type.Array(Text), notify: Type.Array(Notify) })),
@@ -171,6 +177,7 @@ export function ownerOf({ kind }: Protocol<typeof ownerMessages>, key: string): 
 
 export const approvalProtocol = defineProtocol({
   kind: "approval",
+  version: 2,
   messages: {
     /** By its owner, in one commit with the state entry. Repeatable. */
     open: message({ body: Open }),

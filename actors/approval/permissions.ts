@@ -15,7 +15,7 @@ export function decisionRefusal(state: ApprovalState, by: Decider, managesFleet:
   const { request } = state;
   if (request.kind === "fleet_run" && !managesFleet) return "insufficient_scope";
   if (by.kind === "agent" && !request.allow_agents) return "approver_not_allowed";
-  if (request.forbid_initiator && isInitiator(state, by.sub, by.email)) return "self_approval_forbidden";
+  if (request.forbid_initiator && isInitiator(state, by)) return "self_approval_forbidden";
   if (request.required_role !== null && !by.roles.includes(request.required_role)) return "approver_not_allowed";
   return isApprover(state, by) ? null : "approver_not_allowed";
 }
@@ -23,14 +23,17 @@ export function decisionRefusal(state: ApprovalState, by: Decider, managesFleet:
 /** The same for a recipient of mail: reading it proves the address, no subject and no role. */
 export function recipientRefusal(state: ApprovalState, recipient: string): ForbiddenCode | null {
   const { forbid_initiator, required_role } = state.request;
-  if (forbid_initiator && isInitiator(state, null, recipient)) return "self_approval_forbidden";
+  if (forbid_initiator && isInitiator(state, { sub: null, email: recipient })) return "self_approval_forbidden";
   const reader = { sub: null, email: recipient, roles: [] };
   return required_role === null && isApprover(state, reader) ? null : "approver_not_allowed";
 }
 
-function isInitiator({ request }: ApprovalState, sub: string | null, email: string | null): boolean {
-  const { initiator } = request;
-  if (sub !== null && sub === initiator.sub) return true;
+function isInitiator(
+  { request: { initiator } }: ApprovalState,
+  { sub, realm, email }: Pick<DecidedBy, "sub" | "realm" | "email">,
+): boolean {
+  // Where one of the two realms was not stored, two of one subject are taken for one person: that only refuses more.
+  if (sub !== null && sub === initiator.sub && (realm ?? initiator.realm) === (initiator.realm ?? realm)) return true;
   if (email === null) return false;
   return [initiator.email, initiator.sub].some((known) => known !== null && alike(known) === alike(email));
 }
@@ -56,8 +59,15 @@ function isApprover(state: ApprovalState, { sub, email, roles, own_realm = true 
 }
 
 /** The keys of a person: two deciders with a key in common are the same person. */
-export function peopleOf({ sub, email }: Pick<DecidedBy, "sub" | "email">): string[] {
-  return [...(sub === null ? [] : [`sub:${sub}`]), ...(email === null ? [] : [`email:${alike(email)}`])];
+export function peopleOf({ sub, realm, email }: Pick<DecidedBy, "sub" | "realm" | "email">): string[] {
+  const subject = realm === undefined ? `sub:${sub}` : `user:${realm}:${sub}`;
+  return [...(sub === null ? [] : [subject]), ...(email === null ? [] : [`email:${alike(email)}`])];
+}
+
+/** Whether one of the stored keys is a person's: those of earlier versions name a subject without its realm. */
+function areKeysOf(stored: readonly string[], people: readonly string[]): boolean {
+  const former = people.map((key) => key.replace(/^user:[^:]*:/, "sub:"));
+  return stored.some((key) => people.includes(key) || former.includes(key));
 }
 
 /** A link that an issuer was handed proves no more than that issuer's own consent. */
@@ -68,10 +78,10 @@ export function peopleBehind({ recipient, issuer }: Link): string[] {
 /** A caller who was handed a link for another person and shows who they are may not decide in that person's name. */
 export function isMisused({ recipient, issuer }: Link, caller: Decider): boolean {
   const isOwn = caller.email !== null && folded(caller.email) === folded(recipient);
-  return !isOwn && peopleOf(caller).some((key) => issuer.includes(key));
+  return !isOwn && areKeysOf(issuer, peopleOf(caller));
 }
 
 /** Whether one of these people has consented already. */
 export function hasConsented({ consents }: ApprovalState, people: readonly string[]): boolean {
-  return consents.some((consent) => consent.people.some((person) => people.includes(person)));
+  return consents.some((consent) => areKeysOf(consent.people, people));
 }

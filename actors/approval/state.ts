@@ -7,7 +7,13 @@ import { ApprovalStatus, Open, Via } from "./messages.ts";
 /** Unix milliseconds. */
 const Moment = Type.Integer();
 
-const person = { sub: Nullable(Text), kind: Text, email: Nullable(Text) };
+const person = {
+  sub: Nullable(Text),
+  kind: Text,
+  email: Nullable(Text),
+  /** That vouches for the subject; absent: there is no subject, or an earlier version stored it. */
+  realm: Type.Optional(Text),
+};
 const Person = Type.Object(person);
 
 /** The caller who decided, as authenticated. A decision link proves an address, and no subject. */

@@ -28,9 +28,22 @@ export interface DecisionSource {
 }
 
 /** The decider as records show it: of a link also who was handed it. */
-export function decidedBy({ sub, kind, email, issued_by }: DecisionSource["by"]): DecidedBy {
-  return { sub, kind, email, ...(issued_by === undefined ? {} : { issued_by }) };
+export function decidedBy({ issued_by, ...by }: DecisionSource["by"]): DecidedBy {
+  return { ...personOf(by), ...(issued_by === undefined ? {} : { issued_by }) };
 }
+
+/** A caller as records show one. */
+export const personOf = ({
+  sub,
+  kind,
+  email,
+  realm,
+}: Pick<DecisionSource["by"], "sub" | "kind" | "email" | "realm">) => ({
+  sub,
+  kind,
+  email,
+  ...(realm === undefined ? {} : { realm }),
+});
 
 function auditedDecider(by: DecisionSource["by"], source: Source): AuditedBy {
   const { sub, kind, email, roles, realm = null, client = null } = by;

@@ -61,7 +61,7 @@ export function runRequest(
   stimulus: Stimulus,
   { workflow, version }: Pick<Chosen, "workflow" | "version">,
 ): RunRequest {
-  const { kind, sub, email } = stimulus.receivedBy;
+  const { kind, sub, email, realm } = stimulus.receivedBy;
   return {
     tenant: stimulus.tenant,
     ref: workflow,
@@ -74,7 +74,7 @@ export function runRequest(
     securityContext: null,
     starter: null,
     countedFor: rateUserOfReceiver(stimulus.receivedBy),
-    initiatedBy: { kind, sub, email },
+    initiatedBy: { kind, sub, email, ...(realm === null ? {} : { realm }) },
     parent: null,
     stimulusId: stimulus.id,
     rateExempt: true,

@@ -20,7 +20,13 @@ export const RunStatus = Type.Union([
 export type RunStatus = Static<typeof RunStatus>;
 
 /** Who set something going; `kind` is an identity's kind, or `agent`, `webhook`, `workflow`. */
-export const Initiator = Type.Object({ kind: Text, sub: Text, email: Nullable(Text) });
+export const Initiator = Type.Object({
+  kind: Text,
+  sub: Text,
+  email: Nullable(Text),
+  /** That vouches for `sub`; absent: no realm does, or an earlier version stored it. */
+  realm: Type.Optional(Text),
+});
 export type Initiator = Static<typeof Initiator>;
 
 export const RunHeader = Type.Object({

@@ -83,6 +83,25 @@ describe("a quorum", () => {
     expect(resultOf(one)).toMatchObject({ decided_by: { sub: "cleo" } });
   });
 
+  test("the same subject of another realm is another person", () => {
+    const guest = person("ada", { realm: "people", email: null });
+    const one = opened({ quorum: 3 });
+    one.askNow("approve", approveBody(person("ada", { realm: "tenant-acme" })));
+    one.askNow("approve", approveBody(person("ada", { realm: "tenant-acme", email: null })));
+    expect(one.askNow("approve", approveBody(guest))).toMatchObject({ outcome: "counted", approvals: 2 });
+    expect(stateOf(one).consents.at(-1)?.by).toEqual({ sub: "ada", kind: "operator", email: null, realm: "people" });
+    // What an earlier version counted says of no realm whose it was: another of that subject is not counted beside it.
+    const former = opened({ quorum: 2 });
+    former.askNow("approve", approveBody(ada));
+    expect(former.askNow("approve", approveBody(guest))).toMatchObject({ outcome: "counted", approvals: 1 });
+    const initiator = { kind: "tenant_user", sub: "ada", email: null };
+    const asked = (realm?: string) =>
+      opened({ forbid_initiator: true, initiator: { ...initiator, ...(realm && { realm }) } });
+    expect(asked("tenant-acme").askNow("approve", approveBody(guest))).toMatchObject({ outcome: "decided" });
+    for (const realm of ["people", undefined])
+      expect(asked(realm).askNow("approve", approveBody(guest))).toMatchObject({ code: "self_approval_forbidden" });
+  });
+
   test("one rejection is enough", () => {
     const one = opened({ quorum: 3 });
     one.askNow("approve", approveBody(ada));

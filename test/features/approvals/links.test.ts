@@ -144,7 +144,7 @@ describe("a link that a caller was handed for another person", () => {
       sub: null,
       kind: "link",
       email: "bob@example.com",
-      issued_by: { sub: "ada", kind: "tenant_user", email: "ada@example.com" },
+      issued_by: { sub: "ada", kind: "tenant_user", email: "ada@example.com", realm: "test" },
     };
     const shown = await record(id);
     expect(shown).toMatchObject({ via: "link", decided_by });

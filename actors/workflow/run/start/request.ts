@@ -70,6 +70,6 @@ export function tierOf(starter: Starter | null): string | null {
 export function starterOf({ tier: claimed, initiated_by, counted_for }: RunHeader): Starter | null {
   const tier = tiers.find((one) => one === claimed);
   if (tier === undefined) return null;
-  const realm = counted_for?.realm ?? null;
+  const realm = initiated_by.realm ?? counted_for?.realm ?? null;
   return { kind: "consumer", role: null, membership: null, tier, realm, userId: initiated_by.sub };
 }

@@ -24,8 +24,8 @@ export interface Caller {
   readonly identity: Identity;
 }
 
-export function initiatorOf({ kind, userId, email }: Identity): Initiator {
-  return { kind, sub: userId, email };
+export function initiatorOf({ kind, userId, email, realm }: Identity): Initiator {
+  return { kind, sub: userId, email, realm };
 }
 
 /**
