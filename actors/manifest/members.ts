@@ -4,6 +4,7 @@ import { readPattern } from "../policy/filesystem/pattern.ts";
 import { compile, TemplateError } from "../template/template.ts";
 import { schemaFault } from "./json-schema/json-schema.ts";
 import { readBytes, readDuration, readMillicores } from "./quantities.ts";
+import { isReference, readReference } from "./references.ts";
 import {
   anything,
   choice,
@@ -55,11 +56,15 @@ export const unsupported = (message: string): Shape<unknown> =>
 const notHere = "is not supported by this version of the service";
 export const unsupportedHere = unsupported(notHere);
 
-/** A rule: references to a store of secrets. There is no such store, so they are refused. */
+/** A rule of texts that hold no references, so that none is taken for the text that it means. */
 export const noReference = (value: string, ...prefixes: readonly string[]): Fault =>
-  ["secret:", "credential:", ...prefixes].some((prefix) => value.startsWith(prefix))
-    ? [notHere, "unsupported_field"]
-    : null;
+  isReference(value) || prefixes.some((prefix) => value.startsWith(prefix)) ? [notHere, "unsupported_field"] : null;
+
+/** A rule of texts that may be references: one that is meant as such is a good one. */
+export function referenceFault(value: string): Fault {
+  const read = isReference(value) ? readReference(value) : null;
+  return typeof read === "string" ? read : null;
+}
 
 export const secret = text({ min: 1, max: 1024 }).check((value) => noReference(value));
 

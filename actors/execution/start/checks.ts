@@ -33,6 +33,7 @@ export const startChecks: readonly ((settled: Settled) => Problem | null)[] = [
   checkTools,
   checkModel,
   checkAgents,
+  checkReferences,
   checkIsolation,
   checkImage,
   checkBootstrap,
@@ -128,6 +129,10 @@ function checkModel({ start, facts }: Settled): Problem | null {
 function checkAgents({ facts }: Settled): Problem | null {
   if (facts.unusableAgents.length === 0) return null;
   return invalid("judge_not_found", "The agent needs agents that cannot run here", facts.unusableAgents);
+}
+
+function checkReferences({ facts }: Settled): Problem | null {
+  return facts.references;
 }
 
 function checkIsolation({ facts: { agent, offer } }: Settled): Problem | null {

@@ -21,6 +21,8 @@ export interface StartFacts {
   readonly input: { readonly value: Json } | Problem;
   /** Judges and the required output handler that cannot be used. */
   readonly unusableAgents: readonly Issue[];
+  /** Why something that the environment refers to cannot be used; null: nothing is wrong. */
+  readonly references: Problem | null;
   /** The named volumes that the starter may read. */
   readonly sources: ReadonlyMap<string, SourceVolume>;
 }

@@ -5,6 +5,7 @@
  */
 
 import { Problem } from "../../kernel/problem.ts";
+import { referencesIn } from "../../manifest/references.ts";
 import { countedFor } from "../../policy/rates/counted.ts";
 import { missingPathWarnings } from "../prompt.ts";
 import { type Settled, startChecks } from "./checks.ts";
@@ -110,6 +111,7 @@ function planOf(
     image_pull_policy: runtime.image_pull_policy,
     warm_pool_size: spec.warm_pool_size,
     env: { ...runtime.bootstrap_env, ...spec.env },
+    ...(referencesIn(spec.env, "").length === 0 ? {} : { references: referringFacts(request, agent) }),
     resources: {
       cpu_millicores: resources.cpu_millicores,
       memory_bytes: resources.memory_bytes,
@@ -128,6 +130,17 @@ function planOf(
     startup_script: spec.startup_script,
     bootstrap_path: spec.bootstrap_path,
   };
+}
+
+/** What the use of references is decided by, at the start and at each launch. */
+export function referringFacts(
+  { origin }: Pick<StartRequest, "origin">,
+  { tenant, deployed }: Pick<SettledAgent, "tenant" | "deployed">,
+): NonNullable<StartPlan["plan"]["references"]> {
+  const { initiatingUserSub: sub, initiatingRealm: realm = null, trigger } = origin;
+  // Who deployed a scheduled agent begins none of its executions.
+  const initiator = sub === null || trigger === "schedule" ? null : { realm, user_id: sub };
+  return { tenant, deployed: { ...deployed }, initiator };
 }
 
 /** A judge sees the volumes of what it judges; every other agent has its own. */

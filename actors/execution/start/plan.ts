@@ -137,6 +137,15 @@ const Asked = Type.Object({
   security_context: Nullable(Type.String()),
 });
 
+/** The revision that refers to secrets and credentials, and who began the execution. */
+const ReferringFacts = Type.Object({
+  /** Whose the agent is. */
+  tenant: Type.String(),
+  deployed: Type.Object({ realm: Nullable(Type.String()), user_id: Type.String(), at: Type.String() }),
+  /** Null: a webhook or a schedule began it. */
+  initiator: Nullable(Type.Object({ realm: Nullable(Type.String()), user_id: Type.String() })),
+});
+
 export const Plan = Type.Object({
   instruction: Type.String(),
   description: Nullable(Type.String()),
@@ -164,6 +173,8 @@ export const Plan = Type.Object({
   warm_pool_size: Type.Integer({ minimum: 0 }),
   /** The manifest's merged environment; references are resolved at launch, never stored resolved. */
   env: Type.Record(Type.String(), Type.String()),
+  /** Where the environment has references: what their use is decided by at each launch. */
+  references: Type.Optional(ReferringFacts),
   resources: Type.Object({
     cpu_millicores: Type.Integer(),
     memory_bytes: Type.Integer(),

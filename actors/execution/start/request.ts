@@ -21,6 +21,8 @@ export interface StartOrigin {
   } | null;
   readonly workflow: { readonly name: string; readonly executionId: string } | null;
   readonly initiatingUserSub: string | null;
+  /** Whose subject that is; absent where it is not known: then of the realm that the tenant's kind implies. */
+  readonly initiatingRealm?: string | null;
   /** Judges and handlers of output: never refused by the concurrency quota, though counted, and free of the rate of starts. */
   readonly exempt: boolean;
 }
@@ -69,5 +71,9 @@ export interface ResolvedAgent {
   readonly name: string;
   readonly version: string;
   readonly revision: number;
+  /** Whose the agent is: of a global one `svc-system`. */
+  readonly tenant: string;
+  /** The revision: by whom, and when. */
+  readonly deployed: { readonly realm: string | null; readonly user_id: string; readonly at: string };
   readonly spec: AgentSpec;
 }

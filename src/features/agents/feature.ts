@@ -6,6 +6,7 @@ import { anyText, integer, text } from "../../config/setting.ts";
 import { audit } from "../audit/feature.ts";
 import { defineFeature } from "../feature.ts";
 import { countDeployed } from "./deploy.ts";
+import { references } from "../references/feature.ts";
 import { agentEvents, eraseHistories, forgetNumbering } from "./events.ts";
 import type { AgentChange } from "./parts.ts";
 import type { AgentUse } from "./port.ts";
@@ -18,7 +19,7 @@ export const agents = defineFeature({
   name: "agents",
   tenantTables: ["agent_events", "agent_versions", "agents"],
   schemas: named,
-  needs: { audit },
+  needs: { audit, references },
   settings: {
     runtimeRegistry: text("SVC_RUNTIME_REGISTRY", {
       meaning: "RuntimeRegistry document whose runtimes join the built-in ones or replace them",
@@ -34,7 +35,7 @@ export const agents = defineFeature({
       default: 21_600,
     }),
   },
-  open({ settings, sql, now, newId, warn, ...node }, { audit }) {
+  open({ settings, sql, now, newId, warn, ...node }, { audit, references }) {
     const { runtimeRegistry, maxExecutionSeconds } = settings;
     const { models, sandboxes } = node;
     const runtimes = loadRuntimes(runtimeRegistry === "" ? null : runtimeRegistry);
@@ -69,6 +70,7 @@ export const agents = defineFeature({
       },
       events: agentEvents,
       audit,
+      references,
       watchers,
       now,
       newId,

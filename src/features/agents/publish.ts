@@ -8,6 +8,7 @@ import { systemTenant } from "../../../actors/identity/identity.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import type { JudgeReference, Warning } from "../../../actors/manifest/findings.ts";
+import { referencesIn } from "../../../actors/manifest/references.ts";
 import { agentQuota } from "../../../actors/policy/quota.ts";
 import { mayUseContext } from "../../../actors/policy/security-context.ts";
 import type { Transaction } from "../../store/postgres/pool.ts";
@@ -55,6 +56,8 @@ export function publishing(parts: AgentParts) {
   /** @throws Problem 422 for what the document holds */
   async function judge(caller: Caller, tenant: string, document: Json, yaml: string | null): Promise<Judged> {
     const { spec, warnings, judges, yaml: text } = await judgeManifest(caller, document, yaml, offer);
+    // Unchanged ones too: who changes an agent answers for what it can see afterwards.
+    await parts.references.requireAllowed(caller.identity, tenant, referencesIn(spec.env, "spec.env"));
     const missing = await missingJudges(tenant, judges);
     return { document, yaml: text, spec, warnings: [...warnings, ...missing] };
   }
@@ -73,7 +76,15 @@ export function publishing(parts: AgentParts) {
 
   function newVersion({ identity }: Caller, { spec, document, yaml }: Judged) {
     const at = new Date(parts.now());
-    return { version_id: parts.newId(), spec, document, yaml, deployed_by: identity.userId, at };
+    return {
+      version_id: parts.newId(),
+      spec,
+      document,
+      yaml,
+      deployed_by: identity.userId,
+      deployed_realm: identity.realm,
+      at,
+    };
   }
 
   /** @returns null when the agent is no longer as it was when the patch was judged */

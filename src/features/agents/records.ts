@@ -51,8 +51,11 @@ export interface VersionRow {
 /** As much of an agent as a start needs to know. */
 export type RunnableRow = Pick<
   AgentRow,
-  "agent_id" | "tenant" | "scope" | "name" | "status" | "version_id" | "version" | "revision"
->;
+  "agent_id" | "tenant" | "scope" | "name" | "status" | "version_id" | "version" | "revision" | "deployed_at"
+> & {
+  readonly deployed_by: string;
+  readonly deployed_realm: string | null;
+};
 
 interface Runnable {
   readonly tenant: string;
@@ -74,7 +77,9 @@ export function agentRecords(sql: Sql) {
     a.agent_id, a.tenant, a.name, a.scope, a.status, a.created_at, a.updated_at,
     v.version_id, v.version, v.revision, v.agent_type, v.metadata, v.input_schema, v.deployed_at`;
 
-  const runnable = sql`a.agent_id, a.tenant, a.scope, a.name, a.status, v.version_id, v.version, v.revision`;
+  const runnable = sql`
+    a.agent_id, a.tenant, a.scope, a.name, a.status, v.version_id, v.version, v.revision,
+    v.deployed_at, v.deployed_by, v.deployed_realm`;
 
   /** The current version, or the latest revision of the one named. */
   const versionJoin = (version: string | null): Fragment =>

@@ -62,6 +62,9 @@ const manifestRefusals = [
   "unknown_model_alias",
   "unknown_tool",
   "unknown_security_context",
+  "secret_forbidden",
+  "credential_forbidden",
+  "secrets_unavailable",
 ] as const;
 
 export function agentRoutes(agents: Agents): readonly Route[] {

@@ -121,7 +121,9 @@ export function createAgents(options: AgentsOptions) {
       if (row.status === "paused") throw new Problem("agent_paused", "The agent is paused");
       if (row.status === "archived") throw new Problem("agent_archived", "The agent is archived");
       const { agent_id, name, revision } = row;
-      return { agent_id, name, version: row.version, revision, spec: await specOf(tenant, row) };
+      const deployed = { realm: row.deployed_realm, user_id: row.deployed_by, at: row.deployed_at.toISOString() };
+      const spec = await specOf(tenant, row);
+      return { agent_id, name, version: row.version, revision, tenant: row.tenant, deployed, spec };
     },
   };
 }

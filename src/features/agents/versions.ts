@@ -15,6 +15,8 @@ export interface NewVersion {
   readonly document: Json;
   readonly yaml: string;
   readonly deployed_by: string;
+  /** Whose subject that is. */
+  readonly deployed_realm: string;
   readonly at: Date;
 }
 
@@ -97,16 +99,17 @@ export async function insertVersion(
   sql: Transaction,
   { agent_id, tenant }: { readonly agent_id: string; readonly tenant: string },
   revision: number,
-  { version_id, spec, document, yaml, deployed_by, at }: NewVersion,
+  { version_id, spec, document, yaml, deployed_by, deployed_realm, at }: NewVersion,
 ): Promise<void> {
   const { metadata, input_schema } = spec;
   await sql`
     insert into agent_versions (version_id, agent_id, tenant, version, revision, agent_type, labels, metadata,
-      input_schema, document, manifest_yaml, spec, deployed_at, deployed_by)
+      input_schema, document, manifest_yaml, spec, deployed_at, deployed_by, deployed_realm)
     values (${version_id}, ${agent_id}, ${tenant}, ${metadata.version}, ${revision}, ${metadata.agent_type},
       ${JSON.stringify(metadata.labels)}::text::jsonb, ${JSON.stringify(metadata)}::text::json,
       ${input_schema === null ? null : JSON.stringify(input_schema)}::text::json, ${JSON.stringify(document)}::text::json,
-      ${yaml}, ${JSON.stringify(spec)}::text::json, ${at}, ${deployed_by})`;
+      ${yaml}, ${JSON.stringify(spec)}::text::json, ${at}, ${deployed_by},
+      ${deployed_realm})`;
 }
 
 /** The version that was current is remembered for a rollback. */

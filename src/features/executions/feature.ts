@@ -10,6 +10,7 @@ import { executionTokens } from "../execution-tokens/feature.ts";
 import { defineFeature, type InternalAddress } from "../feature.ts";
 import { incidents } from "../incidents/feature.ts";
 import { limits } from "../limits/feature.ts";
+import { references } from "../references/feature.ts";
 import { tools } from "../tools/feature.ts";
 import { fsTools } from "../tools/fs/feature.ts";
 import { volumes } from "../volumes/feature.ts";
@@ -19,6 +20,7 @@ import { childStartActivity } from "./children.ts";
 import { createCommitted } from "./committed.ts";
 import { openConcurrency } from "./concurrency.ts";
 import { executionFileRoutes } from "./files.ts";
+import { hidingIn } from "./hiding.ts";
 import { contextTexts } from "./iteration/context.ts";
 import { inlineRunActivity } from "./iteration/inline.ts";
 import { iterationRunActivities } from "./iteration/iteration-run.ts";
@@ -33,6 +35,7 @@ import { outputHandleActivity, outputRecallActivity } from "./output/output-hand
 import { createPlans } from "./plans.ts";
 import { executionsProjection } from "./projection.ts";
 import { executionRecords } from "./records.ts";
+import { createExecutionReferences } from "./references.ts";
 import { executionRoutes } from "./routes.ts";
 import { named } from "./schema.ts";
 import { createExecutions } from "./service.ts";
@@ -88,9 +91,9 @@ export const executions = defineFeature({
   name: "executions",
   tenantTables: ["agent_stream_entries", "agent_stream_executions", "agent_streams", "execution_labels", "executions"],
   schemas: named,
-  needs: { agents, audit, volumes, tools, fsTools, executionTokens, incidents, limits },
+  needs: { agents, audit, volumes, tools, fsTools, executionTokens, incidents, limits, references },
   settings: executionSettings,
-  open({ settings, ...node }, { agents, volumes, tools, executionTokens, incidents, limits }) {
+  open({ settings, ...node }, { agents, volumes, tools, executionTokens, incidents, limits, references }) {
     const { sql, redisServers, prefix, runtime, sandboxes, models, outside, streams, now, info, warn } = node;
     const records = executionRecords(sql);
     const plans = createPlans(runtime);
@@ -112,6 +115,7 @@ export const executions = defineFeature({
       records,
       plans,
       agents,
+      references,
       offer: { ...agents.offer, enforcesNetwork: (name) => sandboxes.holds(name) },
       bounds: {
         max_rounds: settings.loopMaxRounds,
@@ -120,6 +124,14 @@ export const executions = defineFeature({
         tool_message_bytes: settings.toolMessageMaxBytes,
       },
     });
+    const referred = createExecutionReferences({
+      references,
+      plans,
+      async headerOf({ tenant, key }) {
+        return (await runtime.of(execution).at(tenant, key).read())?.header ?? null;
+      },
+    });
+    const { maskerOf } = referred;
     const { startAs, cancelOfAgent } = executions;
     volumes.heldBy(records.known);
     agents.onChange((change) => feeds.watch(change));
@@ -139,7 +151,8 @@ export const executions = defineFeature({
         mintToken: executionTokens.gateway.mint,
         mintEgressToken: executionTokens.egress.mint,
         instanceMounts: volumes.instanceMounts,
-        contextText: contextTexts({ runtime, outside, view: (plan) => volumes.view(plan, false) }),
+        references: referred,
+        contextText: contextTexts({ runtime, outside, view: (plan) => volumes.view(plan, false), maskerOf }),
       };
       const { maxInstances } = settings;
       return [
@@ -153,7 +166,7 @@ export const executions = defineFeature({
         outputRecallActivity(runtime),
         deliverySendActivity({ runtime, plans, outside, incidents, log: warn }),
         workspaceRemoveActivity(sandboxes, volumes),
-      ];
+      ].map(hidingIn(maskerOf));
     }
 
     const holders: HeldByRuns[] = [];
@@ -169,6 +182,7 @@ export const executions = defineFeature({
         ...executions,
         records,
         plans,
+        maskerOf,
         /** Registers what else holds sandboxes and volumes under ids of its own. */
         heldBy: (holder: HeldByRuns): void => void holders.push(holder),
       },

@@ -54,6 +54,7 @@ export const gateway = defineFeature({
           maxBodyBytes: dispatchMaxBodyBytes,
           tokenRequired: dispatchAuth === "required",
           now,
+          maskerOf: executions.maskerOf,
           tenantOf: async (executionId) => (await executions.records.known([executionId]))[0]?.tenant ?? null,
         }),
       ],

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { Type } from "@sinclair/typebox";
 import { execution } from "../../../actors/execution/execution.ts";
 import { conversationOf } from "../../../actors/execution/loop/conversation.ts";
-import { type Final, type GatewayAnswer, LoopEntry } from "../../../actors/execution/messages.ts";
+import { type ChatMessage, type Final, type GatewayAnswer, LoopEntry } from "../../../actors/execution/messages.ts";
 import { defineLog } from "../../../actors/kernel/effect.ts";
 import { invalid, Problem, type ProblemCode } from "../../../actors/kernel/problem.ts";
 import { bodyChecker } from "../../http/input.ts";
@@ -17,9 +17,11 @@ import {
   type Route,
   reply,
 } from "../../http/route.ts";
+import type { Masker } from "../../lib/masking/masker.ts";
 import { type Address, AskTimeout, type Runtime } from "../../runtime/port.ts";
 import type { ExecutionIdentity, ExecutionTokens } from "../execution-tokens/port.ts";
 import { readLog } from "../executions/port.ts";
+import { HiddenOutput } from "./hidden-output.ts";
 import { identify } from "./identity.ts";
 import { OutputBudget } from "./output-budget.ts";
 import { DispatchOutputBody, DispatchResultBody, GatewayMessage, GenerateBody } from "./schema.ts";
@@ -36,6 +38,8 @@ export interface GatewayOptions {
   readonly now: () => number;
   /** The tenant of an execution, for messages without a token; null when there is none such. */
   readonly tenantOf: (executionId: string) => Promise<string | null>;
+  /** What hides the values that an execution was given; null: it was given none. */
+  readonly maskerOf: (execution: Address) => Promise<Masker | null>;
 }
 
 /**
@@ -44,6 +48,9 @@ export interface GatewayOptions {
  * bootstraps repeat without end.
  */
 const answerWithinMs = 330_000;
+
+/** Pieces of output in one message to the execution. */
+const piecesAtOnce = 64;
 
 const stillAtWork = () =>
   new Problem("service_unavailable", "The answer is not there yet: ask again", {}, { "Retry-After": "1" });
@@ -84,7 +91,7 @@ const refusals = [
 ] as const;
 
 export function gatewayRoute(options: GatewayOptions): Route {
-  const output = new OutputBudget(options.now);
+  const output = { budget: new OutputBudget(options.now), hidden: new HiddenOutput() };
   return definePublicRoute({
     method: "POST",
     path: "/v1/dispatch-gateway",
@@ -96,8 +103,9 @@ export function gatewayRoute(options: GatewayOptions): Route {
     refusals,
     handler: async (call) => {
       if (typeOf(call.body) === "dispatch_output") return reply(200, await noteOutput(options, call, output));
-      const { type, body } = await read(options, call);
-      const at = await subjectOf(options, call.proof, body.execution_id);
+      const given = await read(options, call);
+      const at = await subjectOf(options, call.proof, given.body.execution_id);
+      const { type, body } = hiding(await options.maskerOf(at), given);
       const sender = {
         instance_id: call.proof?.instanceId ?? null,
         body_hash: await bodyHash(call.bytes),
@@ -161,6 +169,25 @@ async function read(options: GatewayOptions, { body, proof }: GatewayCall): Prom
 const typeOf = (body: unknown): unknown =>
   typeof body === "object" && body !== null ? (body as { readonly type?: unknown }).type : undefined;
 
+/** What an agent says, as its execution gets it: nothing that is committed holds a value that the agent was given. */
+function hiding(masker: Masker | null, given: Read): Read {
+  if (masker === null) return given;
+  if (given.type === "generate") {
+    const { prompt, messages } = given.body;
+    const shown = { prompt: masker.mask(prompt), messages: messages.map((one) => hiddenMessage(masker, one)) };
+    return { type: given.type, body: { ...given.body, ...shown } };
+  }
+  const { stdout, stderr } = given.body;
+  return { type: given.type, body: { ...given.body, stdout: masker.mask(stdout), stderr: masker.mask(stderr) } };
+}
+
+/** Its role and the ids of its calls are no text of the agent's. */
+function hiddenMessage(masker: Masker, { content, tool_calls: calls, ...message }: ChatMessage): ChatMessage {
+  const hidden = { ...message, content: masker.mask(content) };
+  if (calls === undefined) return hidden;
+  return { ...hidden, tool_calls: calls.map((one) => ({ ...one, arguments: masker.maskJson(one.arguments) })) };
+}
+
 /**
  * Passes output of a running command on to its execution. What is above the budget of the instance is left out before
  * it costs the execution a message.
@@ -168,7 +195,7 @@ const typeOf = (body: unknown): unknown =>
 async function noteOutput(
   options: GatewayOptions,
   { body, proof }: GatewayCall,
-  budget: OutputBudget,
+  { budget, hidden }: { readonly budget: OutputBudget; readonly hidden: HiddenOutput },
 ): Promise<GatewayMessage> {
   const { execution_id, dispatch_id, chunks } = ours(checkOutput(body), proof);
   const instance = proof?.instanceId ?? null;
@@ -176,7 +203,12 @@ async function noteOutput(
   if (!budget.take(instance ?? execution_id.toLowerCase(), bytes)) return { type: "output_noted", taken: false };
   const at = await subjectOf(options, proof, execution_id);
   const actor = options.runtime.of(execution).at(at.tenant, at.key);
-  await actor.tellCommitted("command_output", { instance_id: instance, dispatch_id, chunks });
+  const masker = await options.maskerOf(at);
+  const told = masker === null ? chunks : hidden.shown(masker, `${at.key} ${dispatch_id}`, chunks);
+  for (let from = 0; from < told.length; from += piecesAtOnce) {
+    const some = told.slice(from, from + piecesAtOnce);
+    await actor.tellCommitted("command_output", { instance_id: instance, dispatch_id, chunks: some });
+  }
   return { type: "output_noted", taken: true };
 }
 

@@ -16,6 +16,7 @@ const sweepEveryMs = 3_600_000;
 export const secrets = defineFeature({
   name: "secrets",
   schemas: named,
+  tenantTables: ["secrets"],
   needs: { audit, encryption, references },
   open({ sql, now, newId, warn }, { audit, encryption, references }) {
     const store = postgresSecrets({ sql, encryption, now, newId });

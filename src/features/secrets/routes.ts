@@ -110,6 +110,7 @@ export function secretRoutes({ sql, secrets, encryption, newId }: SecretRoutesOp
       method: "DELETE",
       path: "/v1/secrets/*",
       summary: "Delete a secret: its value is erased",
+      whileSuspended: true,
       scope: "secret:delete",
       params: SecretPath,
       responses: { 200: DeletedBody },

@@ -8,10 +8,6 @@ describe("not supported yet: refused, never ignored", () => {
   const rows: readonly (readonly [path: string, value: Json, at?: string])[] = [
     ["spec.tools", ["cmd.run", "mcp:github"], "spec.tools.1"],
     ["spec.tools", [{ name: "mcp:github" }], "spec.tools.0.name"],
-    ["spec.env", { KEY: "secret://a/b#c" }, "spec.env.KEY"],
-    ["spec.env", { KEY: "secret:a/b" }, "spec.env.KEY"],
-    ["spec.environment", { KEY: "credential://github" }, "spec.environment.KEY"],
-    ["environment", { KEY: "secret://a" }, "environment.KEY"],
     [
       "spec.output_handler",
       { type: "webhook", url: "https://x.example", headers: { Authorization: "secret:a/b" } },
@@ -26,6 +22,15 @@ describe("not supported yet: refused, never ignored", () => {
   test.each(rows)("%s = %j", (path, value, at = path) => {
     const { issues } = verdictOf(manifestWith(path, value));
     expect(issues.map((issue) => [issue.path, issue.code])).toContainEqual([at, "unsupported_field"]);
+  });
+
+  test.each([
+    ["spec.env", "secret:a/../b"],
+    ["spec.environment", "credential:-"],
+    ["environment", "secret://{{input}}"],
+  ])("%s takes references as they must be written: %s is none", (path, KEY) => {
+    const issues = (value: string) => verdictOf(manifestWith(path, { KEY: value })).issues.map((issue) => issue.path);
+    expect([issues(KEY), issues("secret:a/b#c"), issues("credential://crm")]).toEqual([[`${path}.KEY`], [], []]);
   });
 
   const harmless: readonly (readonly [path: string, value: Json])[] = [

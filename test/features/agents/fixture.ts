@@ -9,6 +9,7 @@ import { agentEvents } from "../../../src/features/agents/events.ts";
 import { agentRoutes, catalogueRoutes } from "../../../src/features/agents/routes.ts";
 import { createAgents } from "../../../src/features/agents/service.ts";
 import { createAudit } from "../../../src/features/audit/service.ts";
+import { createReferences } from "../../../src/features/references/references.ts";
 import { createApp } from "../../../src/http/app.ts";
 import { createLogger } from "../../../src/http/operations/log.ts";
 import { manifest, offer } from "../../actors/agent/offer.ts";
@@ -88,6 +89,7 @@ export async function openFixture() {
       cancelled.push(`${tenant} ${id} ${reason}`);
     },
     events: agentEvents,
+    references: createReferences(),
     audit: createAudit({ now: Date.now, newId: () => Bun.randomUUIDv7() }),
     watchers: [
       async ({ what, tenant, agentId }) => {

@@ -27,6 +27,7 @@ beforeAll(() => {
     maxBodyBytes: 100_000,
     tokenRequired: false,
     now: Date.now,
+    maskerOf: async () => null,
     tenantOf: async () => "acme",
   });
   app = openApp({ routes: [route] });

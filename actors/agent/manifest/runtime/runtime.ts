@@ -2,7 +2,7 @@
 import { suggestion } from "../../../kernel/nearest.ts";
 import type { Fields } from "../../../manifest/fields.ts";
 import { imageFault, maxImageCharacters, pullPolicy } from "../../../manifest/image.ts";
-import { environmentName, noReference, offered } from "../../../manifest/members.ts";
+import { environmentName, offered, referenceFault } from "../../../manifest/members.ts";
 import { object } from "../../../manifest/object.ts";
 import { choice, number, pairs, text } from "../../../manifest/shape.ts";
 import { type AgentScope, type Isolation, isolations, type NodeOffer, type RuntimeSpec } from "../spec.ts";
@@ -91,5 +91,5 @@ export const environment = pairs(
   // Linux refuses to start a program with a longer variable.
   { key: environmentName, value: { max: 64 * 1024 } },
   (name, value) =>
-    reserved.test(name) || proxy.test(name) ? ["is set by the service", "reserved_env"] : noReference(value),
+    reserved.test(name) || proxy.test(name) ? ["is set by the service", "reserved_env"] : referenceFault(value),
 );

@@ -18,6 +18,7 @@ import type { ActivityContext, Address, Runtime } from "../../../runtime/port.ts
 import type { ViewSpec } from "../../tools/fs/port.ts";
 import { textOf } from "../../tools/fs/port.ts";
 import type { ToolOutcome } from "../../tools/port.ts";
+import type { ExecutionReferences } from "../references.ts";
 import type { ContextJob, ContextText } from "./context-program.ts";
 
 export interface ContextSources {
@@ -85,10 +86,11 @@ export interface ContextOptions {
   readonly runtime: Pick<Runtime, "of">;
   readonly outside: GuardedOptions;
   readonly view: (plan: Plan) => Promise<ViewSpec>;
+  readonly maskerOf: ExecutionReferences["maskerOf"];
 }
 
 /** `{{context}}` of an execution: read from its log, or loaded and put there. The volumes have to be there. */
-export function contextTexts({ runtime, outside, view }: ContextOptions) {
+export function contextTexts({ runtime, outside, view, maskerOf }: ContextOptions) {
   return async ({ actor, signal, of }: ActivityContext, plan: Plan): Promise<string> => {
     if (plan.context.length === 0) return "";
     const kept = await keptText(runtime, actor);
@@ -96,13 +98,14 @@ export function contextTexts({ runtime, outside, view }: ContextOptions) {
     // Both were written by the start from a checked manifest.
     const items = plan.context as unknown as readonly ContextItem[];
     const network = plan.network as unknown as NetworkSpec | null;
-    const { text, warnings } = await loadContext(items, {
+    const loaded = await loadContext(items, {
       tenant: actor.tenant,
       view: () => view(plan),
       network,
       outside,
       signal,
     });
+    const { text, warnings } = (await maskerOf(actor))?.maskJson(loaded) ?? loaded;
     const told = { text, warnings: warnings.map((one) => ({ ...one })) };
     const reply = await of(executionProtocol).ask("context_loaded", told);
     return (reply.kept ? await keptText(runtime, actor) : null) ?? text;

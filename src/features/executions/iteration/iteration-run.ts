@@ -5,17 +5,21 @@ import { execution } from "../../../../actors/execution/execution.ts";
 import { executionProtocol, type PickedUpReply } from "../../../../actors/execution/messages.ts";
 import { maxDepth, type Plan, type RuntimeFacts, type Warning } from "../../../../actors/execution/start/plan.ts";
 import type { ExecutionState } from "../../../../actors/execution/state.ts";
+import { type Issue, Problem } from "../../../../actors/kernel/problem.ts";
 import {
   type InstanceExit,
   type Instances,
   LaunchFailure,
   type LaunchNews,
+  type OutputChunk,
   type Sandbox,
   type Sandboxes,
   startupFailure,
   weaknessesOf,
 } from "../../../adapters/sandbox/port.ts";
 import { untilRoom } from "../../../lib/files/disk-room.ts";
+import { MaskedStream } from "../../../lib/masking/masked-stream.ts";
+import type { Masker } from "../../../lib/masking/masker.ts";
 import {
   type AbortReason,
   type Activity,
@@ -24,10 +28,12 @@ import {
   type Runtime,
   Terminal,
 } from "../../../runtime/port.ts";
+import type { ExecutionReferences } from "../references.ts";
 import { ConsoleFeed } from "./console.ts";
 import { instanceSpec, type LaunchParts, pullMessage } from "./launch.ts";
 
 export interface IterationRunOptions extends LaunchParts {
+  readonly references: Pick<ExecutionReferences, "environmentOf" | "maskerOf" | "knows">;
   readonly sandboxes: Sandboxes;
   /** Watches how large the volumes of a run grow. @returns a function that ends it */
   readonly watchVolumes: (executionId: string, plan: Plan, exceeded: () => void) => () => void;
@@ -87,6 +93,7 @@ function activity(
         return await runIteration(options, work, context);
       } catch (error) {
         if (error instanceof LaunchFailure) throw new Terminal(error.code, error.message);
+        if (error instanceof Problem && error.status < 500) throw new Terminal(error.code, toldIssues(error));
         // Another node of this host goes on with the instance.
         if (!context.signal.aborted || reasonOf(context.signal) === "draining") throw error;
         await endInstance(sandboxes, work.instance_id);
@@ -108,6 +115,7 @@ async function runIteration(
   const sandbox = sandboxOf(options.sandboxes, begun);
   const look = () => lookAround(sandbox, options, work, context, begun);
   let seen = await look();
+  const isFound = seen.kind === "there";
   if (seen.kind === "free") {
     const found = seen;
     // Of a launch that found the disk full nothing is left.
@@ -118,6 +126,11 @@ async function runIteration(
     return notStarted;
   }
   if (seen.kind === "lost") return lost;
+  // Launched by another node with a value that was replaced since: nothing here could hide it.
+  if (isFound && !(await options.references.knows(context.actor, begun.iteration.started_at))) {
+    await endInstance(options.sandboxes, instance_id);
+    return lost;
+  }
   const { reply } = seen;
   const actor = context.of(executionProtocol);
   await actor.tell("instance_spawned", { instance_id });
@@ -129,12 +142,14 @@ async function runIteration(
     void sandbox.terminate(instance_id, 0).catch(() => {});
   });
   const feed = new ConsoleFeed((news) => actor.tell("console", { instance_id, ...news }), known);
+  const shown = hidingOutput(await options.references.maskerOf(context.actor), feed);
   try {
     const exit = await sandbox.follow(instance_id, {
       signal,
       from: reply.console,
-      onOutput: (chunk) => feed.add(chunk),
+      onOutput: shown.add,
     });
+    shown.end();
     await feed.finish();
     const remove = () => void sandbox.remove(instance_id).catch(() => {});
     context.onceTaken(() => void setTimeout(remove, removeAfterMs).unref());
@@ -282,6 +297,29 @@ export async function endInstance(
 
 export function endOf({ reason, exitCode, stdout, stdoutTruncated, stderr }: InstanceExit): InstanceEnd {
   return { reason, exit_code: exitCode, stdout, stdout_truncated: stdoutTruncated, stderr };
+}
+
+/** What is wrong with each reference; the issues name them. */
+function toldIssues({ message, extras }: Problem): string {
+  const issues = (extras.issues ?? []) as readonly Issue[];
+  return issues.length === 0 ? message : issues.map((issue) => issue.message).join("; ");
+}
+
+/** Output on its way to the feed with values hidden that may be split over its chunks. */
+function hidingOutput(masker: Masker | null, feed: Pick<ConsoleFeed, "add">) {
+  const streams = masker === null ? null : { stdout: new MaskedStream(masker), stderr: new MaskedStream(masker) };
+  return {
+    add(chunk: OutputChunk): void {
+      const shown = streams === null ? chunk : streams[chunk.stream].add(chunk);
+      if (shown !== null) feed.add({ ...chunk, ...shown });
+    },
+    end(): void {
+      for (const stream of ["stdout", "stderr"] as const) {
+        const rest = streams?.[stream].end() ?? null;
+        if (rest !== null) feed.add({ stream, ...rest });
+      }
+    },
+  };
 }
 
 const reasonOf = (signal: AbortSignal): AbortReason => signal.reason as AbortReason;

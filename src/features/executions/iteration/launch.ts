@@ -15,6 +15,7 @@ import type {
 import type { ActivityContext, Runtime } from "../../../runtime/port.ts";
 import { type ExecutionClaims, egressUser } from "../../execution-tokens/port.ts";
 import type { Plans } from "../plans.ts";
+import type { ExecutionReferences } from "../references.ts";
 import { instanceEnvironment } from "./environment.ts";
 
 export interface LaunchParts {
@@ -28,6 +29,8 @@ export interface LaunchParts {
   readonly mintEgressToken: (claims: ExecutionClaims) => Promise<string>;
   /** Makes the directories of a run and says what goes where, the shortest targets first. */
   readonly instanceMounts: (tenant: string, executionId: string, plan: Plan) => Promise<readonly InstanceMount[]>;
+  /** What the references in its environment mean now; see `createExecutionReferences`. */
+  readonly references: Pick<ExecutionReferences, "environmentOf">;
   /** `{{context}}`: loaded when the first iteration begins and its volumes are there, the same text for all of them. */
   readonly contextText: (context: ActivityContext, plan: Plan) => Promise<string>;
 }
@@ -61,19 +64,25 @@ export async function instanceSpec(
   };
   const token = await parts.mintToken(claims);
   const isInline = header.inline === true;
+  // Nothing that an agent brings is run in the node: no value is needed there.
+  const env = isInline ? plan.env : await parts.references.environmentOf(actor, plan, header);
   const mounts = isInline ? [] : await parts.instanceMounts(actor.tenant, work.execution_id, plan);
   return {
     instanceId: work.instance_id,
     executionId: work.execution_id,
     tenant: actor.tenant,
-    environment: instanceEnvironment(header, plan, {
-      executionId: work.execution_id,
-      tenant: actor.tenant,
-      iteration: work.iteration,
-      history,
-      token,
-      gatewayUrl: parts.gatewayUrl,
-    }),
+    environment: instanceEnvironment(
+      header,
+      { ...plan, env },
+      {
+        executionId: work.execution_id,
+        tenant: actor.tenant,
+        iteration: work.iteration,
+        history,
+        token,
+        gatewayUrl: parts.gatewayUrl,
+      },
+    ),
     prompt: renderPrompt(plan, {
       intent: header.intent,
       iteration: work.iteration,

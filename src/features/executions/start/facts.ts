@@ -9,15 +9,19 @@ import { type SettledSpec, type StartOffer, settleAgent } from "../../../../acto
 import type { Json } from "../../../../actors/kernel/json.ts";
 import { isObject } from "../../../../actors/kernel/json.ts";
 import { type Issue, invalid, invalidAt, Problem, refusalOf } from "../../../../actors/kernel/problem.ts";
+import { referencesIn } from "../../../../actors/manifest/references.ts";
 import type { TenantTerms } from "../../../../actors/policy/quota.ts";
 import { isUuid } from "../../../http/route.ts";
 import type { Agents } from "../../agents/port.ts";
+import type { References } from "../../references/port.ts";
 import type { OpenVolumes } from "../../volumes/port.ts";
+import { agentUse } from "../references.ts";
 import { type Checking, checkAgainstSchema, inputFault } from "./input-check.ts";
 
 export interface StartFactsOptions {
   readonly agents: Pick<Agents, "resolveForExecution">;
   readonly volumes: Pick<OpenVolumes, "checkFiles" | "readable">;
+  readonly references: Pick<References, "unusable">;
   readonly offer: StartOffer;
   /** What the tenant may have, as it stands now. */
   readonly terms: (tenant: string) => Promise<TenantTerms>;
@@ -29,7 +33,7 @@ export interface StartFactsOptions {
  * @throws Problem 404, 409 when there is no such agent or version, or it may not run; 5xx when a fact cannot be had
  */
 export async function gatherStartFacts(
-  { agents, volumes, offer, bounds, terms: termsOf }: StartFactsOptions,
+  { agents, volumes, references, offer, bounds, terms: termsOf }: StartFactsOptions,
   executionId: string,
   request: StartRequest,
   left: Checking["left"],
@@ -41,16 +45,28 @@ export async function gatherStartFacts(
     ...(version === null ? {} : { version }),
   });
   const agent = settleAgent(found, request, offer);
-  const references = agent.takesAttachments ? (request.attachments ?? []) : [];
-  const [terms, attachments, unusableAgents, sources] = await Promise.all([
+  const given = agent.takesAttachments ? (request.attachments ?? []) : [];
+  const [terms, attachments, unusableAgents, unusable, sources] = await Promise.all([
     termsOf(tenant),
-    references.length === 0 ? [] : refusalOf(volumes.checkFiles(tenant, starter, references)),
+    given.length === 0 ? [] : refusalOf(volumes.checkFiles(tenant, starter, given)),
     unusableReferences(agents, tenant, agent.spec),
+    references.unusable(agentUse(executionId, request, agent), referencesIn(agent.spec.env, "spec.env")),
     volumes.readable(tenant, starter, sourceIds(agent.spec.volumes)),
   ]);
   const files = attachments instanceof Problem ? [] : [...attachments, ...agent.runAttachments];
   const input = await refusalOf(settleInput({ tenant, left }, request.input, files, agent.spec.input_schema));
-  return { executionId, terms, agent, offer, bounds, attachments, input, unusableAgents, sources };
+  return {
+    executionId,
+    terms,
+    agent,
+    offer,
+    bounds,
+    attachments,
+    input,
+    unusableAgents,
+    references: unusable,
+    sources,
+  };
 }
 
 /**

@@ -22,7 +22,14 @@ type Caller = Pick<OpenCall<unknown, unknown, unknown>, "warnings"> & {
 
 /** A start that a caller of the API asks for. */
 function apiOrigin(identity: Identity): StartOrigin {
-  return { trigger: "api", parent: null, workflow: null, initiatingUserSub: identity.userId, exempt: false };
+  return {
+    trigger: "api",
+    parent: null,
+    workflow: null,
+    initiatingUserSub: identity.userId,
+    initiatingRealm: identity.realm,
+    exempt: false,
+  };
 }
 
 /** The agent's id from a body: a text that is no UUID is told apart from none at all. */

@@ -67,6 +67,8 @@ export function decide({ spec, request, offer, facts }: Change) {
     name: "greeter",
     version: "1.0.0",
     revision: 2,
+    tenant: asked.tenant,
+    deployed: { realm: "test", user_id: "ann", at: "2031-01-01T00:00:00.000Z" },
     spec: { ...specOf(manifest()), ...spec },
   };
   return planStart(asked, {
@@ -78,6 +80,7 @@ export function decide({ spec, request, offer, facts }: Change) {
     attachments: [],
     input: { value: asked.input },
     unusableAgents: [],
+    references: null,
     sources: new Map(),
     ...facts,
   });

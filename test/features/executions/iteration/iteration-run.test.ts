@@ -79,6 +79,7 @@ async function launched({ answers, frozenMs, askMs = 0, launchMs = 0, movedFrom,
     mintToken: async () => "token",
     mintEgressToken: async () => "token",
     instanceMounts: async () => [],
+    references: { environmentOf: async (_, { env }) => env, maskerOf: async () => null, knows: async () => true },
     contextText: async () => {
       ahead += frozenMs;
       return "";

@@ -29,6 +29,7 @@ async function specOf(
     mintToken: async ({ instanceId }) => `gateway of ${instanceId}`,
     mintEgressToken: async ({ instanceId }) => `egress of ${instanceId}`,
     instanceMounts: async () => mounts,
+    references: { environmentOf: async (_, { env }) => env },
     contextText: async () => "",
     ...given.parts,
   };

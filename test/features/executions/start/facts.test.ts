@@ -18,6 +18,8 @@ async function gather(request: Partial<StartRequest>, spec: Partial<AgentSpec> =
     name: "greeter",
     version: "1.0.0",
     revision: 2,
+    tenant: "acme",
+    deployed: { realm: "test", user_id: "ann", at: "2031-01-01T00:00:00.000Z" },
     spec: { ...specOf(manifest()), ...spec },
   };
   const options: StartFactsOptions = {
@@ -28,6 +30,7 @@ async function gather(request: Partial<StartRequest>, spec: Partial<AgentSpec> =
         return found;
       },
     },
+    references: { unusable: async () => null },
     volumes: { checkFiles: async () => [attachment], readable: async () => new Map() },
     terms: async (tenant) => usualTerms(tenant),
     offer: { ...offer, enforcesNetwork: () => true },
