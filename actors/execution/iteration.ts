@@ -34,6 +34,15 @@ const maxOutputBytes = 1_048_576;
 const maxStderrBytes = 65_536;
 const maxMessageBytes = 4096;
 
+/** What the environment refers to cannot be used any more; the words are those that refuse a start. */
+const referenceFaults = [
+  "secret_not_found",
+  "secret_forbidden",
+  "credential_not_found",
+  "credential_not_granted",
+  "credential_forbidden",
+];
+
 /** Faults that an activity may name; any other is a `runtime_error`. */
 const namedFaults = new Set([
   "iteration_timeout",
@@ -44,9 +53,10 @@ const namedFaults = new Set([
   "out_of_memory",
   "disk_exceeded",
   "volume_error",
+  ...referenceFaults,
 ]);
 /** No later iteration could do better. */
-const fatalFaults = new Set(["image_pull_failed", "volume_error"]);
+const fatalFaults = new Set(["image_pull_failed", "volume_error", ...referenceFaults]);
 
 interface FaultReport {
   readonly code: string;
