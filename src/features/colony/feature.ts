@@ -39,6 +39,7 @@ export const colony = defineFeature({
     const invitations = createInvitationService({ ...shared, records, letters: mail, linkOf });
     const teams = createTeamService({ sql, tenants, members, keys, audit, now });
     const saml = createSamlService(shared);
+    audit.erases(records.eraseOlder);
     members.invitedBy({ accept: invitations.acceptBySignIn });
     const use = { agents: agents.deployed, executions: executions.records.countUnderWay, storage: volumes.heldBytes };
     return {

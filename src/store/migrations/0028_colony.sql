@@ -13,8 +13,6 @@ create table invitations (
   token_hash     text not null,
   status         text not null default 'pending'
     check (status in ('pending', 'accepted', 'cancelled', 'replaced', 'expired')),
-  -- Who the audit log says invited.
-  invited_by     jsonb not null,
   -- Who accepted it.
   realm          text,
   user_id        text,
@@ -28,6 +26,8 @@ create unique index invitations_token on invitations (token_hash);
 create unique index invitations_pending on invitations (tenant, address_folded) where status = 'pending';
 create index invitations_of_tenant on invitations (tenant, created_at, id);
 create index invitations_of_member on invitations (tenant, realm, user_id) where status = 'accepted';
+-- Those that ended long ago are erased.
+create index invitations_by_age on invitations (expires_at);
 
 -- What an identity provider of a tenant's own is to be told of.
 create table saml_settings (

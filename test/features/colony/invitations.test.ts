@@ -210,7 +210,7 @@ test("the token of an invitation is in no log and in no row", async () => {
   expect(JSON.stringify([rows, entries, kept])).not.toContain(token);
 });
 
-test("an invitation repeated under its Idempotency-Key shows the same token, kept encrypted", async () => {
+test("an invitation repeated under its Idempotency-Key shows its token, kept encrypted", async () => {
   const ann = await fixture.person("ann");
   await ann.team();
   const invite = () =>
@@ -233,7 +233,7 @@ test("in a tenant of an enterprise only users of its realm accept", async () => 
   }
 });
 
-test("a first sign-in with the invited address accepts; the link answers once after that", async () => {
+test("a first sign-in with the invited address accepts; the link answers once more", async () => {
   const owner = await fixture.tenantUser("bakery", "ann");
   const { token } = await owner.done("POST", "/v1/colony/members", { email: "BOB@bakery.test", role: "member" });
   const bob = await fixture.tenantUser("bakery", "bob");

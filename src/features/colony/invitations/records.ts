@@ -3,7 +3,6 @@ import type { Page } from "../../../http/paging.ts";
 import { isUuid } from "../../../http/route.ts";
 import type { Person } from "../../../identity/members.ts";
 import type { Sql, Transaction } from "../../../store/postgres/pool.ts";
-import type { AuditedBy } from "../../audit/port.ts";
 
 export type InvitationStatus = "pending" | "accepted" | "cancelled" | "replaced" | "expired";
 
@@ -25,7 +24,6 @@ export interface InvitationRow {
 
 export interface NewInvitation extends Pick<InvitationRow, "id" | "tenant" | "address" | "address_folded" | "role"> {
   readonly tokenHash: string;
-  readonly invitedBy: AuditedBy["actor"];
   readonly at: Date;
   readonly expiresAt: Date;
 }
@@ -87,9 +85,9 @@ export function invitationRecords(sql: Sql) {
     async create(tx: Transaction, made: NewInvitation): Promise<void> {
       await tx`
         insert into invitations
-          (id, tenant, address, address_folded, role, token_hash, invited_by, created_at, expires_at)
+          (id, tenant, address, address_folded, role, token_hash, created_at, expires_at)
         values (${made.id}, ${made.tenant}, ${made.address}, ${made.address_folded}, ${made.role}, ${made.tokenHash},
-          ${JSON.stringify(made.invitedBy)}::text::jsonb, ${made.at}, ${made.expiresAt})
+          ${made.at}, ${made.expiresAt})
         on conflict (id) do update set token_hash = excluded.token_hash, status = 'pending', ended_at = null`;
     },
 
@@ -109,6 +107,14 @@ export function invitationRecords(sql: Sql) {
         update invitations set status = 'accepted', realm = ${realm}, user_id = ${userId}, by_sign_in = ${bySignIn},
           ended_at = ${at}
         where id = ${id}`;
+    },
+
+    /** Ended ones. @returns how many */
+    async eraseOlder(before: Date, limit: number): Promise<number> {
+      const { count } = await sql`
+        delete from invitations where id in (
+          select id from invitations where expires_at < ${before} order by expires_at limit ${limit} for update skip locked)`;
+      return count;
     },
 
     /** The link of one that was accepted by signing in is used. */

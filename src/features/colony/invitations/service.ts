@@ -102,7 +102,7 @@ export function createInvitationService(options: InvitationServiceOptions) {
         await requireSeats(tx, payerOf(found), 1, new Date(at));
         const made = { id, tenant, address, address_folded: folded, role };
         const times = { at: new Date(at), expiresAt: new Date(expiresAt) };
-        await records.create(tx, { ...made, ...times, tokenHash: hashOf(token), invitedBy: by.actor });
+        await records.create(tx, { ...made, ...times, tokenHash: hashOf(token) });
         const name = await nameOf(tx, tenant);
         await letters.post(tx, { tenant, to: address, ...invitationMail({ name, role, link, expiresAt }), expiresAt });
         if (replaced !== null && replaced !== id) await record(tx, by, { tenant, id: replaced }, "replaced");

@@ -40,6 +40,7 @@ export function intakeRoutes({ intake, deliver, sourceOf, underWay }: IntakeRout
       "body_too_large",
       "validation_failed",
       "not_found",
+      "colony_suspended",
       "tenant_suspended",
       "tenant_deleted",
       "malformed_signature",

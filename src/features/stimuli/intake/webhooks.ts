@@ -8,6 +8,7 @@ import { isReservedSource, parseSource } from "../../../../actors/stimulus/routi
 import type { Arrival } from "../../../../actors/stimulus/stimulus.ts";
 import { announcedLength, readRaw, requireLength } from "../../../http/body.ts";
 import type { Incoming } from "../../../http/route.ts";
+import { requireOpen } from "../../../identity/teams.ts";
 import { requireActive, type Tenants } from "../../../identity/tenants.ts";
 import { sha256Hex } from "../../../lib/digest.ts";
 import { FairTurns } from "../../../lib/fair-turns.ts";
@@ -121,10 +122,12 @@ export function createWebhooks(options: WebhookOptions): Deliver {
     }
   }
 
-  /** @throws Problem 403 */
-  async function requireOpen({ tenant, registered }: Candidate): Promise<void> {
+  /** @throws Problem 402, 403 */
+  async function requireReceiving({ tenant, registered }: Candidate): Promise<void> {
+    const known = await options.tenants.find(tenant);
     // A variable may bind a tenant that has not been used yet.
-    requireActive((await options.tenants.status(tenant)) ?? (await options.tenants.ensure(tenant)));
+    if (known === null) requireActive(await options.tenants.ensure(tenant));
+    else requireOpen(known, false);
     if (registered?.enabled === false) throw new Problem("route_disabled", "This source route is disabled");
   }
 
@@ -146,7 +149,7 @@ export function createWebhooks(options: WebhookOptions): Deliver {
     const sourceId = path.sourceId?.toLowerCase() ?? null;
     const delivery = await authenticated(request, { address, source, sourceId });
     const { candidate, preset, body } = delivery;
-    await requireOpen(candidate);
+    await requireReceiving(candidate);
     if (body.byteLength > largeBytes) await turns.take(candidate.tenant);
     const { headers } = request;
     const text = contentOf(body);
