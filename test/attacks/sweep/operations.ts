@@ -57,7 +57,7 @@ export async function operationsOf(url: string): Promise<readonly Operation[]> {
 }
 
 /** A value that the schema takes, for a parameter that names no record. */
-export function plainValue({ schema }: Parameter): string {
+function plainValue({ schema }: Parameter): string {
   const { type, enum: choices, const: only, default: usual, minimum, anyOf } = schema;
   const [first] = anyOf ?? [];
   const value = only ?? choices?.[0] ?? usual ?? first?.const;

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type NodeProcess, startNodeProcess } from "../../harness/node/node-process.ts";
 import { freshStores, type TestStores } from "../../harness/stores.ts";
 import { isReference, type Operation, operationsOf, targetOf } from "./operations.ts";
-import { type Known, kindOf, marker, settle, survey } from "./victim.ts";
+import { type Known, kindOf, marker, settle, settleByExamples, survey } from "./victim.ts";
 
 const tries = Number(process.env.SWEEP_TRIES ?? 500);
 const seed = Number(process.env.SWEEP_SEED ?? Math.floor(Math.random() * 2 ** 31));
@@ -17,7 +17,7 @@ let stores: TestStores;
 let node: NodeProcess;
 let operations: readonly Operation[];
 let known: Known;
-let victim: Readonly<Record<string, string>>;
+let victims: readonly Readonly<Record<string, string>>[];
 let attackers: readonly Attacker[];
 
 interface Attacker {
@@ -33,7 +33,11 @@ beforeAll(async () => {
   const bearer = async (realm: string, fields: Readonly<Record<string, string>> = {}) => {
     return { Authorization: `Bearer ${await node.token(fields, realm)}` };
   };
-  victim = await bearer("tenant-zeta", { username: "bea", email: `${marker}@zeta.test` });
+  victims = [
+    await bearer("tenant-zeta", { username: "bea", email: `${marker}@zeta.test` }),
+    // Teams are of people with a plan.
+    await bearer("svc-consumer", { username: "vic", tier: "business", email: `${marker}@vic.test` }),
+  ];
   const owner = await bearer("tenant-acme", { username: "ann" });
   const readonly = { username: "readonly", grant_type: "password", password: "dev", client_id: "", client_secret: "" };
   attackers = [
@@ -59,8 +63,14 @@ beforeAll(async () => {
   // Each is known before: a tenant comes into being by its first write.
   for (const { headers } of attackers) await node.call("POST", "/v1/volumes", { label: "own" }, headers);
   operations = await operationsOf(node.url);
-  await settle(node, operations, victim);
-  known = await survey(node, operations, victim);
+  const [company = {}] = victims;
+  await settle(node, company);
+  const surveys: Known[] = [];
+  for (const headers of victims) {
+    await settleByExamples(node, operations, headers);
+    surveys.push(await survey(node, operations, headers));
+  }
+  known = together(surveys);
 });
 afterAll(async () => {
   await node?.dispose();
@@ -178,17 +188,28 @@ test("every route with an id in its path has a record that the victim sees there
   expect(known.ids.length).toBeGreaterThan(10);
 });
 
-/** All lists of the victim, and all its records. */
+function together(surveys: readonly Known[]): Known {
+  const records = new Map<string, readonly string[]>();
+  for (const [kind, ids] of surveys.flatMap((one) => [...one.records])) {
+    records.set(kind, [...(records.get(kind) ?? []), ...ids]);
+  }
+  return { records, ids: surveys.flatMap(({ ids }) => ids), names: surveys.flatMap(({ names }) => names) };
+}
+
+/** Where looking leaves a trace, or time passes. */
+const telling = /^\/v1\/(?:admin|audit|user)\b/;
+
+/** All lists of the victims, and all their records. */
 async function holdings(): Promise<Readonly<Record<string, string>>> {
   const held: Record<string, string> = {};
-  for (const operation of operations) {
+  for (const [at, operation] of victims.flatMap((_, at) => operations.map((operation) => [at, operation] as const))) {
     const { method, path, inPath, isStream } = operation;
-    if (method !== "GET" || isStream || path.startsWith("/v1/admin/")) continue;
+    if (method !== "GET" || isStream || telling.test(path)) continue;
     const [name = ""] = inPath.map((parameter) => parameter.name);
     for (const id of inPath.length === 0 ? [""] : (known.records.get(kindOf(operation)) ?? [])) {
       const target = targetOf(operation, { [name]: id });
-      const response = await fetch(node.url + target, { headers: victim });
-      held[target] =
+      const response = await fetch(node.url + target, { headers: { ...victims[at] } });
+      held[`${at} ${target}`] =
         `${response.status} ${(await response.text()).replace(/"(?:request_id|duration_ms)":[^,}]*/g, "")}`;
     }
   }
@@ -237,6 +258,6 @@ test("another tenant's id answers as an unknown one, on every route that takes o
   for (let first = 0; first < turns.length; first += atOnce)
     await Promise.all(turns.slice(first, first + atOnce).map(attack));
   expect([seed, faults.slice(0, 10)]).toEqual([seed, []]);
-  // And the victim has what it had.
+  // And the victims have what they had.
   expect(await holdings()).toEqual(before);
 }, 600_000);

@@ -1,4 +1,4 @@
-/** A tenant that has a record of every kind, and what others could learn of it: its ids and names. */
+/** Tenants that have a record of every kind, and what others could learn of them: their ids and names. */
 import type { LooseJson } from "../../harness/loose-json.ts";
 import { manifest, say } from "../../harness/manifests.ts";
 import type { NodeProcess } from "../../harness/node/node-process.ts";
@@ -12,8 +12,8 @@ type Headers = Readonly<Record<string, string>>;
 
 const uuid = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g;
 
-/** Makes records by the routes that have an example, and by hand where one record needs another. */
-export async function settle(node: NodeProcess, operations: readonly Operation[], headers: Headers): Promise<void> {
+/** Makes records that need one another. */
+export async function settle(node: NodeProcess, headers: Headers): Promise<void> {
   const made = async (method: string, path: string, body?: unknown, expected = [200, 201, 202]): Promise<LooseJson> => {
     const answer = await node.call(method, path, body, headers);
     if (!expected.includes(answer.status)) {
@@ -42,7 +42,14 @@ export async function settle(node: NodeProcess, operations: readonly Operation[]
   await made("POST", "/v1/stimuli", { source: `${marker}-source`, content: marker, idempotency_key: marker });
   const { id: volume } = await made("POST", "/v1/volumes", { label: `${marker}-volume` });
   await made("POST", `/v1/volumes/${volume}/files/upload?path=report.txt`, marker);
-  // Whatever else can be made by its example alone.
+}
+
+/** Makes what can be made by the example of its route alone. */
+export async function settleByExamples(
+  node: NodeProcess,
+  operations: readonly Operation[],
+  headers: Headers,
+): Promise<void> {
   for (const { method, path, inPath, example } of operations) {
     if (method !== "POST" || inPath.length > 0 || example === undefined || path.startsWith("/v1/admin/")) continue;
     await node.call(method, path, example, headers);
