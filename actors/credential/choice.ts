@@ -17,7 +17,8 @@ export interface Use {
   };
   /** Null: a webhook or a schedule. A realm that is not known is that which the tenant's kind implies. */
   readonly initiator: Somebody | null;
-  readonly workflow: string | null;
+  /** The one that runs, and when another than the initiator last registered a version of it; null: never. */
+  readonly workflow: { readonly name: string; readonly changedByOthersAt: Date | null } | null;
 }
 
 export interface Candidate {
@@ -67,11 +68,15 @@ function isGranted({ definition, workflow }: Use, candidate: Candidate): boolean
   const fits = candidate.grants.filter(({ type, value }) => {
     if (type === "all_agents") return isAgent;
     if (type === "agent") return isAgent && value === definition.id;
-    return value === workflow;
+    return value === workflow?.name;
   });
   if (candidate.scope === "tenant") return fits.length > 0;
   const { deployed } = definition;
+  if (deployed === null) return false;
   // What others deployed is covered by what the owner asked for since.
-  if (deployed !== null && isSame(deployed, candidate)) return fits.length > 0;
-  return deployed !== null && fits.some(({ confirmedAt }) => confirmedAt.getTime() >= deployed.at.getTime());
+  const foreign = isSame(deployed, candidate) ? [] : [deployed.at];
+  return fits.some(({ type, confirmedAt }) => {
+    const changed = type === "workflow" ? [...foreign, workflow?.changedByOthersAt ?? null] : foreign;
+    return changed.every((at) => at === null || at.getTime() <= confirmedAt.getTime());
+  });
 }

@@ -47,13 +47,14 @@ export const credentials = defineFeature({
       providers,
       successUrl: settings.oauthSuccessUrl,
     });
-    references.from(credentialSource({ ...shared, refreshing: oauth.refreshing }));
+    references.from(credentialSource({ ...shared, definitions, refreshing: oauth.refreshing }));
     const grants = createGrants({ sql, credentials, agents, definitions, audit, now });
     return {
       service: credentials,
       routes: [...oauth.routes, ...credentialRoutes({ sql, credentials, rotate: oauth.rotate, grants, newId })],
       sweeps: [() => encryption.startReencryption(encryptedColumns), oauth.startSweep],
       jobs: [oauth.startRefreshing],
+      queues: oauth.queues,
       close: oauth.close,
     };
   },

@@ -5,6 +5,7 @@ import type { CredentialReference, Reference } from "../../../actors/manifest/re
 import { Secret } from "../../lib/secret.ts";
 import type { Audit, AuditedBy } from "../audit/port.ts";
 import type { ReferenceFault, ReferenceSource, ReferenceUse, ResolvedReference } from "../references/port.ts";
+import type { Registrars } from "../workflows/definitions/port.ts";
 import type { Refreshing } from "./oauth/refresh.ts";
 import type { CredentialRow } from "./records.ts";
 import { auditedCredential, type CredentialOptions } from "./service.ts";
@@ -13,6 +14,7 @@ import { usableValue } from "./values.ts";
 export interface CredentialSourceOptions extends Pick<CredentialOptions, "sql" | "records" | "encryption" | "now"> {
   readonly audit: Pick<Audit, "once">;
   readonly refreshing: Pick<Refreshing, "atOnce">;
+  readonly definitions: Registrars;
 }
 
 /** A stored credential with what decides about its use. */
@@ -29,7 +31,7 @@ const messages = {
 } as const;
 
 export function credentialSource(options: CredentialSourceOptions): ReferenceSource {
-  const { sql, records, encryption, audit, refreshing, now } = options;
+  const { sql, records, encryption, audit, refreshing, definitions, now } = options;
 
   /** Those that a reference may mean, oldest first, the initiator's own ones before them. */
   async function candidates({ tenant, initiator }: ReferenceUse, { by }: CredentialReference): Promise<Known[]> {
@@ -66,8 +68,19 @@ export function credentialSource(options: CredentialSourceOptions): ReferenceSou
   const isUsable = ({ status, expires_at }: CredentialRow): boolean =>
     status === "active" && (expires_at === null || expires_at.getTime() > now());
 
+  /** Where a personal one depends on it: when another than its owner, who is the initiator, changed the workflow. */
+  async function changedAt({ tenant, workflow }: ReferenceUse, known: readonly Known[]): Promise<Date | null> {
+    const own = known.find(
+      ({ scope, grants }) => scope === "personal" && grants.some(({ type }) => type === "workflow"),
+    );
+    return own === undefined || workflow === null ? null : definitions.registeredByOthers(tenant, workflow, own);
+  }
+
   async function choiceOf(use: ReferenceUse, reference: CredentialReference): Promise<Choice<Known>> {
-    return choose(use, await candidates(use, reference));
+    const known = await candidates(use, reference);
+    const workflow =
+      use.workflow === null ? null : { name: use.workflow, changedByOthersAt: await changedAt(use, known) };
+    return choose({ ...use, workflow }, known);
   }
 
   /** The same with tokens that have not ended. @throws Problem 503 while its provider gives none */

@@ -10,6 +10,10 @@ const use: Use = {
   initiator: ann,
   workflow: null,
 };
+const running = (name: string, changedByOthersAt: Date | null = null): Use => ({
+  ...use,
+  workflow: { name, changedByOthersAt },
+});
 const toAll: Grant = { type: "all_agents", value: "", confirmedAt: at(2) };
 const toAgent: Grant = { type: "agent", value: "agent-1", confirmedAt: at(2) };
 const toWorkflow: Grant = { type: "workflow", value: "w", confirmedAt: at(2) };
@@ -58,15 +62,23 @@ describe("a personal one", () => {
     const unknown = { ...use, definition: { ...use.definition, deployed: null } };
     expect(outcome(unknown, personal)).toBe("credential_not_granted");
   });
+
+  test("granted to a workflow holds until another registers a version of it", () => {
+    const granted = { ...personal, grants: [toWorkflow] };
+    expect(outcome(running("w"), granted)).toBe("personal");
+    expect(outcome(running("w", at(1)), granted)).toBe("personal");
+    expect(outcome(running("w", at(3)), granted)).toBe("credential_not_granted");
+    expect(outcome(running("w", at(3)), { ...granted, scope: "tenant" })).toBe("personal");
+  });
 });
 
 test.each<[string, Use, readonly Grant[], boolean]>([
   ["its agent", use, [toAgent], true],
   ["all agents", use, [toAll], true],
   ["another agent", use, [{ ...toAgent, value: "agent-2" }], false],
-  ["the running workflow", { ...use, workflow: "w" }, [toWorkflow], true],
+  ["the running workflow", running("w"), [toWorkflow], true],
   ["a workflow that does not run", use, [toWorkflow], false],
-  ["another workflow", { ...use, workflow: "v" }, [toWorkflow], false],
+  ["another workflow", running("v"), [toWorkflow], false],
   ["nothing", use, [], false],
 ])("a grant to %s is decided by what runs", (_, of, grants, covers) => {
   expect(outcome(of, { ...shared, grants })).toBe(covers ? "shared" : "credential_not_granted");

@@ -23,6 +23,8 @@ export interface OAuthOptions extends Omit<ConsentOptions, "attempts"> {
 
 const refreshEveryMs = 10_000;
 const sweepEveryMs = 30_000;
+/** Revocations that a node tells providers of at once; more are left to the tokens' own end. */
+const mostRevocations = 1_000;
 /** How long a node that stops waits for what it tells providers. */
 const closingMs = 5_000;
 
@@ -79,6 +81,10 @@ export function openOAuth(options: OAuthOptions) {
     revoked(row: CredentialRow): void {
       const provider = row.credential_type === "oauth2" ? providers.get(row.provider) : undefined;
       if (provider === undefined) return;
+      if (revocations.size >= mostRevocations) {
+        warn("credential_revocation_failed", { tenant: row.tenant, credential: row.id, why: "too_many" });
+        return;
+      }
       const telling = revokeAt(provider, row).finally(() => revocations.delete(telling));
       revocations.add(telling);
     },
@@ -96,6 +102,7 @@ export function openOAuth(options: OAuthOptions) {
         },
         (error) => warn("credential_sweep_failed", { error: String(error) }),
       ),
+    queues: [{ name: "credential_revocations", depth: () => revocations.size }],
     close: () => waitAtMost(closingMs, Promise.all(revocations)),
   };
 }

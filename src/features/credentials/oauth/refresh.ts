@@ -46,7 +46,7 @@ export function createRefreshing(options: RefreshOptions) {
   async function refresh({ by, row }: Leased, audited: AuditedBy | null): Promise<Refreshed> {
     const { tenant, id } = row;
     const release = () => sql`
-      update credentials set refresh_by = null, refresh_until = null
+      update credentials set refresh_by = null, refresh_until = null, refresh_due_at = null
       where tenant = ${tenant} and id = ${id} and refresh_by = ${by}`;
     const provider = providers.get(row.provider);
     try {
@@ -68,7 +68,8 @@ export function createRefreshing(options: RefreshOptions) {
       return "refreshed";
     } catch (error) {
       if (!(error instanceof OAuthFailure)) {
-        await release().catch(() => {});
+        // One that cannot be read must not be in the way of others.
+        await postponed({ by, row }, "failed").catch(() => {});
         throw error;
       }
       return error.isRefusal ? refused({ by, row }, error.code) : postponed({ by, row }, error.code);
@@ -133,7 +134,7 @@ export function createRefreshing(options: RefreshOptions) {
           select tenant, id from credentials
           where status = 'active' and refresh_due_at <= now() and (refresh_until is null or refresh_until < now())
           order by refresh_due_at limit ${beside}`;
-        const outcomes = await Promise.all(due.map(({ tenant, id }) => leasedRefresh(tenant, id)));
+        const outcomes = await Promise.all(due.map(({ tenant, id }) => leasedRefresh(tenant, id).catch(failed)));
         if (due.length < beside || outcomes.every((outcome) => outcome === null)) return;
       }
     },
@@ -147,6 +148,11 @@ export function createRefreshing(options: RefreshOptions) {
       for (const row of ended) reportExpired(incidents, row, "expired");
     },
   };
+
+  function failed(error: unknown): Refreshed {
+    warn("credential_refresh_failed", { error: String(error) });
+    return "unavailable";
+  }
 
   async function leasedRefresh(tenant: string, id: string): Promise<Refreshed | null> {
     const leased = await lease(tenant, id);

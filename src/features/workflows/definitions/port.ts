@@ -17,6 +17,16 @@ export interface Definitions {
   resolve(lookup: WorkflowLookup): Promise<ResolvedWorkflow>;
 }
 
+/** Who registers definitions. */
+export interface Registrars {
+  /** When another than this subject last registered a version of that name, as the tenant sees it; null: never. */
+  registeredByOthers(
+    tenant: string,
+    name: string,
+    by: { readonly realm: string; readonly userId: string },
+  ): Promise<Date | null>;
+}
+
 /** Who runs workflows. */
 export interface WorkflowUse {
   /** Runs the tenant started of each version; those without any may be left out. */

@@ -71,6 +71,7 @@ export interface NewWorkflow {
   /** JSON. */
   readonly definition: string;
   readonly registeredBy: string;
+  readonly registeredRealm: string;
 }
 
 /** How a workflow is named: a UUID pins its version. */
@@ -221,13 +222,14 @@ export function workflowRecords(sql: Sql) {
     async insert(tx: Transaction, owner: string, workflowId: string, workflow: NewWorkflow, at: Date): Promise<void> {
       await tx`
         insert into workflows (workflow_id, tenant, name, version, version_order, description, labels, annotations, tags,
-          metadata, input_schema, manifest_yaml, manifest_sha256, definition, created_at, registered_at, registered_by)
+          metadata, input_schema, manifest_yaml, manifest_sha256, definition, created_at, registered_at, registered_by,
+          registered_realm)
         values (${workflowId}, ${owner}, ${workflow.name}, ${workflow.version}, ${versionOrder(workflow.version)},
           ${workflow.description}, ${JSON.stringify(workflow.labels)}::text::jsonb,
           ${JSON.stringify(workflow.annotations)}::text::json, ${texts(workflow.tags)}::text[],
           ${JSON.stringify(workflow.metadata)}::text::json, ${JSON.stringify(workflow.inputSchema)}::text::json,
           ${workflow.manifestYaml}, ${workflow.manifestSha256}, ${workflow.definition}, ${at}, ${at},
-          ${workflow.registeredBy})`;
+          ${workflow.registeredBy}, ${workflow.registeredRealm})`;
     },
 
     /** Registers again under the same id. @returns when it was first registered */
@@ -239,7 +241,8 @@ export function workflowRecords(sql: Sql) {
           metadata = ${JSON.stringify(workflow.metadata)}::text::json,
           input_schema = ${JSON.stringify(workflow.inputSchema)}::text::json, manifest_yaml = ${workflow.manifestYaml},
           manifest_sha256 = ${workflow.manifestSha256}, definition = ${workflow.definition}, revision = revision + 1,
-          registered_at = ${at}, registered_by = ${workflow.registeredBy}
+          registered_at = ${at}, registered_by = ${workflow.registeredBy},
+          registered_realm = ${workflow.registeredRealm}
         where workflow_id = ${workflowId} returning created_at`;
       return row?.created_at ?? at;
     },
@@ -250,6 +253,19 @@ export function workflowRecords(sql: Sql) {
 
     async remove(tx: Transaction, workflowIds: readonly string[]): Promise<void> {
       await tx`delete from workflows where workflow_id = any(${texts(workflowIds)}::text[]::uuid[])`;
+    },
+
+    /** When somebody else last registered a version of that name, the tenant's own or one for all; null: never. */
+    async registeredByOthers(
+      tenant: string,
+      name: string,
+      { realm, userId }: { readonly realm: string; readonly userId: string },
+    ): Promise<Date | null> {
+      const [row] = await sql<{ at: Date | null }[]>`
+        select max(registered_at) as at from workflows
+        where tenant = any(${ownersOf(tenant)}::text[]) and name = ${name}
+          and not (registered_realm is not distinct from ${realm} and registered_by = ${userId})`;
+      return row?.at ?? null;
     },
 
     /** Erases what was noted before. @returns how many changes */

@@ -74,6 +74,7 @@ export function registering(parts: WorkflowParts) {
         manifestSha256: createHash("sha256").update(parsed.yaml).digest("hex"),
         definition: JSON.stringify(definition),
         registeredBy: caller.identity.userId,
+        registeredRealm: caller.identity.realm,
       };
       const at = new Date(now());
       const { workflowId, createdAt } = await store(caller, owner, workflow, force, at);

@@ -56,6 +56,8 @@ export function createWorkflows(options: WorkflowsOptions) {
       ]);
     },
 
+    registeredByOthers: records.registeredByOthers,
+
     /** @throws Problem 404 `workflow_not_found` */
     detail: detailOf,
 

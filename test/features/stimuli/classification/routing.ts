@@ -136,6 +136,7 @@ export async function openRouting(shared?: TestStores) {
             manifestYaml: "",
             manifestSha256: "",
             definition: "{}",
+            registeredRealm: "tenant-acme",
             registeredBy: "tests",
           },
           new Date(),
