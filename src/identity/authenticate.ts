@@ -2,7 +2,7 @@
 import { LRUCache } from "lru-cache";
 import type { Identity } from "../../actors/identity/identity.ts";
 import { asMember } from "../../actors/identity/scopes.ts";
-import { chooseTenant, type TenantChoice, tenantKind } from "../../actors/identity/tenant.ts";
+import { chooseTenant, isEnterpriseSlug, type TenantChoice, tenantKind } from "../../actors/identity/tenant.ts";
 import { Problem } from "../../actors/kernel/problem.ts";
 import type { Transaction } from "../store/postgres/pool.ts";
 import type { Keys } from "./api-keys.ts";
@@ -83,7 +83,7 @@ export function createAuthenticator({
   function missing({ slug, by }: TenantChoice, identity: Identity, isRead: boolean): ResolvedTenant {
     const known = { slug, identity, isEntered: false };
     const { role } = identity;
-    const mayCreate = by === "delegated" && settings.delegation.autoprovision && tenantKind(slug) !== "team";
+    const mayCreate = by === "delegated" && settings.delegation.autoprovision && mayComeIntoBeing(slug);
     const create = (made: (tx: Transaction) => Promise<void>) => tenants.ensure(slug, made);
     const createHome = async (made: (tx: Transaction) => Promise<void>) => {
       await create(made);
@@ -132,12 +132,15 @@ export function createAuthenticator({
       const isRead = method === "GET" || method === "HEAD";
       const tenant = await tenants.find(slug);
       if (tenant === null) return missing(choice, identity, isRead);
-      if (!(by === "switched" && isRead)) requireOpen(tenant, whileSuspended);
+      if (!(by === "switched" && isRead && !tenant.isPurged)) requireOpen(tenant, whileSuspended);
       if (by === "home") await noteTier(identity);
       return { slug, identity: acting, isEntered: by === "switched" && slug !== identity.homeTenant, create: null };
     },
   };
 }
+
+/** By delegation: teams are made by their owners alone, and other names that begin like theirs are reserved. */
+const mayComeIntoBeing = (slug: string): boolean => tenantKind(slug) === "consumer" || isEnterpriseSlug(slug);
 
 /** Failed authentications of each client address, as one node counts them. */
 export interface FailureLimit {

@@ -1,12 +1,13 @@
 /** The tenants' rows: who exists, in what state, and with what standing. */
 import { LRUCache } from "lru-cache";
 import type { Tier } from "../../actors/identity/identity.ts";
-import { type Standing, standingOf, type TierFacts } from "../../actors/identity/standing.ts";
+import type { Standing } from "../../actors/identity/standing.ts";
 import { type TenantKind, type TenantStatus, tenantKind } from "../../actors/identity/tenant.ts";
 import { Problem } from "../../actors/kernel/problem.ts";
-import { quotasOf, type TenantQuotas, type TenantTerms, usualTerms } from "../../actors/policy/quota.ts";
+import { type TenantQuotas, type TenantTerms, usualTerms } from "../../actors/policy/quota.ts";
 import type { Sql, Transaction } from "../store/postgres/pool.ts";
 import type { Notices } from "../store/redis/notices.ts";
+import { numberOf, type TermsRow, tenantsWithOwners, termsColumns, termsOfRow } from "./tenant-terms.ts";
 
 /** A tenant, as this node knows it. */
 export interface Tenant {
@@ -105,11 +106,15 @@ export function createTenants(
     const known = await status(slug);
     if (known !== null) return known;
     await sql.begin(async (tx) => {
+      // Of a consumer's tenant that was purged nothing but its name is left: it begins anew.
       const { count } = await tx`
         insert into tenants (slug, kind, display_name) values (${slug}, ${tenantKind(slug)}, ${slug})
-        on conflict (slug) do nothing`;
+        on conflict (slug) do update set status = 'active', suspended_at = null, deleted_at = null, purge_at = null,
+          purged_at = null, work_ended_at = null, created_at = now(), updated_at = now()
+        where tenants.kind = 'consumer' and tenants.purged_at is not null`;
       if (count > 0) await made?.(tx);
     });
+    changed(slug);
     return (await status(slug)) ?? "active";
   }
 
@@ -126,64 +131,28 @@ export function createTenants(
   return { find, terms, status, ensure, claimTier, changed };
 }
 
-/** Columns of a tenant that its tier follows from. */
-interface TierColumns {
-  readonly kind: TenantKind;
-  readonly admin_tier: Tier | null;
-  readonly subscription_tier: Tier | null;
-  readonly claimed_tier: Tier | null;
-  readonly team_tier: Tier | null;
-}
-
-interface Row extends TierColumns {
-  readonly status: TenantStatus;
-  readonly is_purged: boolean;
-  readonly claimed_iat: string | null;
-  readonly max_concurrent_executions: string | null;
-  readonly max_agents: string | null;
-  readonly max_storage_gb: string | null;
-  readonly owner_tenant: string | null;
-  /** Of a team. */
-  readonly owner: TierColumns | null;
-}
-
 async function load(sql: Sql, slug: string): Promise<Tenant | null> {
   const [row] = await sql<Row[]>`
-    select t.status, t.kind, t.admin_tier, t.subscription_tier, t.claimed_tier, t.team_tier, t.claimed_iat,
-      t.purged_at is not null as is_purged, t.max_concurrent_executions, t.max_agents, t.max_storage_gb,
-      t.owner_tenant, case when o.slug is not null then json_build_object('kind', o.kind, 'admin_tier', o.admin_tier,
-        'subscription_tier', o.subscription_tier, 'claimed_tier', o.claimed_tier, 'team_tier', o.team_tier) end as owner
-    from tenants t left join tenants o on o.slug = t.owner_tenant and o.status <> 'deleted' where t.slug = ${slug}`;
-  if (row === undefined) return null;
-  const owner = row.owner === null ? null : tierFacts(row.owner);
-  const standing = standingOf({ ...tierFacts(row), owner });
+    select t.status, t.claimed_iat, t.purged_at is not null as is_purged, t.owner_tenant, ${termsColumns(sql)}
+    from ${tenantsWithOwners(sql)} where t.slug = ${slug}`;
+  // Consumers begin anew after a purge: until then there is no such tenant.
+  if (row === undefined || (row.is_purged && row.kind === "consumer")) return null;
   return {
     slug,
     kind: row.kind,
     status: row.status,
     isPurged: row.is_purged,
-    standing,
-    quotas: quotasOf(standing.tier, {
-      maxConcurrentExecutions: numberOf(row.max_concurrent_executions),
-      maxAgents: numberOf(row.max_agents),
-      maxStorageGb: numberOf(row.max_storage_gb),
-    }),
+    ...termsOfRow(row),
     claimedIat: numberOf(row.claimed_iat),
     subscriptionTier: row.subscription_tier,
     teamTier: row.team_tier,
     ownerTenant: row.owner_tenant,
-    ownerTier: owner === null ? "free" : standingOf(owner).tier,
   };
 }
 
-const tierFacts = (row: TierColumns): TierFacts => ({
-  kind: row.kind,
-  admin: row.admin_tier,
-  subscription: row.subscription_tier,
-  claimed: row.claimed_tier,
-  team: row.team_tier,
-  owner: null,
-});
-
-/** PostgreSQL's bigint arrives as text. */
-const numberOf = (text: string | null): number | null => (text === null ? null : Number(text));
+interface Row extends TermsRow {
+  readonly status: TenantStatus;
+  readonly is_purged: boolean;
+  readonly claimed_iat: string | null;
+  readonly owner_tenant: string | null;
+}

@@ -9,6 +9,7 @@ afterAll(() => stores.dispose());
 /** Not erased by `tenantTables` of a feature. */
 const others: Readonly<Record<string, string>> = {
   tenants: "the slug stays taken",
+  tenant_purges: "the purge itself, whose end takes it away",
   audit_entries: "the log stays for its retention",
   audit_chains: "the log's chain stays with it",
   runtime_actors: "go by messages to their owners",

@@ -29,7 +29,7 @@ export const approvals = defineFeature({
     }),
   },
   open(
-    { settings, sql, redisServers, prefix, runtime, outside, mail, publicUrl, callerOf, now, newId, info },
+    { settings, sql, redisServers, prefix, runtime, outside, mail, publicUrl, callerOf, tenants, now, newId, info },
     { incidents },
   ) {
     const deadlines = openDeadlines({ redisServers, prefix, runtime, now });
@@ -38,7 +38,7 @@ export const approvals = defineFeature({
     const retentionDays = settings.approvalRetentionDays;
     return {
       service: approvals,
-      routes: [...approvalRoutes({ approvals, sql, newId }), ...approvalLinkRoutes(approvals, callerOf)],
+      routes: [...approvalRoutes({ approvals, sql, newId }), ...approvalLinkRoutes(approvals, callerOf, tenants)],
       actors: [approval],
       activities: () => [approvalNotifyActivity({ runtime, outside, incidents, mail, publicUrl, now })],
       projections: [approvalsProjection(deadlines.committed)],

@@ -16,6 +16,7 @@ import {
   rawBody,
   reply,
 } from "../../http/route.ts";
+import { requireActive, type Tenants } from "../../identity/tenants.ts";
 import type { Address } from "../../runtime/port.ts";
 import { deciderOf, sourceOf } from "./caller.ts";
 import { linkHeaders, messagePage, outcomePage, questionPage } from "./link-page.ts";
@@ -39,10 +40,17 @@ const checkBody = bodyChecker(LinkDecisionBody);
 export function approvalLinkRoutes(
   approvals: Approvals,
   identify: (request: Request) => Promise<Identity | null>,
+  tenants: Pick<Tenants, "status">,
 ): readonly Route[] {
   const callerOf = async ({ request }: Pick<Incoming, "request">, { tenant }: Pick<Address, "tenant">) => {
     const identity = await identify(request);
     return identity === null ? null : deciderOf(identity, tenant);
+  };
+  /** @throws Problem 403 where the tenant is suspended or deleted, 404 */
+  const behindLink = async (token: string): Promise<Address> => {
+    const at = await approvals.behindLink(token);
+    requireActive((await tenants.status(at.tenant)) ?? "active");
+    return at;
   };
   return [
     definePublicRoute({
@@ -52,10 +60,10 @@ export function approvalLinkRoutes(
       summary: "What a decision link asks about; nothing is decided",
       params: Token,
       responses: { 200: Type.Union([Type.Object({ approval: PendingApproval }), media("text/html")]) },
-      refusals: ["approval_not_found", "link_expired"],
+      refusals: ["approval_not_found", "link_expired", "tenant_suspended", "tenant_deleted"],
       handler: ({ request, params: { token } }) =>
         answering(request, async () => {
-          const at = await approvals.behindLink(token);
+          const at = await behindLink(token);
           const { state, isGood } = await approvals.askedByLink(at, token);
           if (isGood) {
             const approval = pendingApproval(at.key, at.tenant, state);
@@ -79,12 +87,14 @@ export function approvalLinkRoutes(
         "approval_not_found",
         "approval_already_decided",
         "link_expired",
+        "tenant_suspended",
+        "tenant_deleted",
       ],
       handler: (call) =>
         answering(call.request, async () => {
           const { token } = call.params;
           const { decision, feedback, reason } = readDecision(call.body);
-          const at = await approvals.behindLink(token);
+          const at = await behindLink(token);
           const answer = { decision, feedback: feedback ?? null, reason: reason ?? null };
           const decide = async () =>
             approvals.decideByLink(at, token, await callerOf(call, at), answer, sourceOf(call));

@@ -2,12 +2,13 @@
 import { agents } from "../agents/feature.ts";
 import { executions } from "../executions/feature.ts";
 import { defineFeature } from "../feature.ts";
+import { tenants } from "../tenants/feature.ts";
 import { openSchedules, type Schedules } from "./service.ts";
 
 export const schedules = defineFeature({
   name: "schedules",
-  needs: { agents, executions },
-  open({ sql, redisServers, prefix, now, warn }, { agents, executions }) {
+  needs: { agents, executions, tenants },
+  open({ sql, redisServers, prefix, now, warn }, { agents, executions, tenants }) {
     let schedules: Schedules | null = null;
     const start = () => {
       const opened = openSchedules({
@@ -27,6 +28,7 @@ export const schedules = defineFeature({
       agents.onChange((change) => opened.watch(change));
       return () => opened.stop();
     };
+    tenants.whenActive((tenant) => void schedules?.active(tenant));
     return { service: null, jobs: [start], redisLost: () => schedules?.redisLost() };
   },
 });

@@ -3,7 +3,7 @@ import type { ScheduleSpec } from "../../../actors/agent/manifest/spec.ts";
 import { texts } from "../../store/postgres/array-literal.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
 
-/** An active agent whose current version has a schedule. */
+/** An active agent, of a tenant that is neither suspended nor deleted, whose current version has a schedule. */
 export interface ScheduledAgent {
   readonly agent_id: string;
   readonly tenant: string;
@@ -22,11 +22,18 @@ export function scheduleRecords(sql: Sql) {
   const columns = sql`
     a.agent_id, a.tenant, v.spec -> 'schedule' as schedule, v.deployed_at, v.deployed_by, a.updated_at
     from agents a join agent_versions v on v.version_id = a.current_version_id
-    where v.spec ->> 'schedule' is not null and a.status = 'active' and a.deleted_at is null`;
+    where v.spec ->> 'schedule' is not null and a.status = 'active' and a.deleted_at is null
+      and not exists (select from tenants t where t.slug = a.tenant and t.status <> 'active')`;
   return {
     /** Of the given agents, those that are to start by themselves. */
     scheduled(agentIds: readonly string[]): Promise<ScheduledAgent[]> {
       return sql<ScheduledAgent[]>`select ${columns} and a.agent_id = any(${texts(agentIds)}::text[]::uuid[])`;
+    },
+
+    /** Those of a tenant, by id. */
+    async ofTenant(tenant: string): Promise<string[]> {
+      const rows = await sql<{ agent_id: string }[]>`select ${columns} and a.tenant = ${tenant} order by a.agent_id`;
+      return rows.map((row) => row.agent_id);
     },
 
     /** All of them, by id, page by page. */

@@ -34,6 +34,8 @@ export interface SchedulesOptions extends QueueOptions {
 export interface Schedules {
   /** To be told of every change of an agent. Never throws: what is not settled now is at the next comparison. */
   readonly watch: (change: Pick<AgentChange, "agentId">) => Promise<void>;
+  /** A tenant may begin work again: its agents are settled, and what was due a moment ago is made up for. Never throws. */
+  active(tenant: string): Promise<void>;
   /** Compares every scheduler with the records once. @throws when a store is away */
   compare(): Promise<void>;
   /** Redis may have lost schedulers: compares until it went well once. Never throws. */
@@ -194,6 +196,12 @@ export function openSchedules(options: SchedulesOptions): Schedules {
   return {
     async watch({ agentId }) {
       await waitAtMost(settleTimeoutMs, settle(agentId).catch(unsettled));
+    },
+    async active(tenant) {
+      const settled = async () => {
+        for (const agentId of await records.ofTenant(tenant)) await settle(agentId);
+      };
+      await settled().catch(unsettled);
     },
     compare: compareNow,
     redisLost: () => void compareAfterLoss(),

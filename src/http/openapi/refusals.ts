@@ -67,7 +67,7 @@ export function refusalsOf(route: Route): readonly ProblemCode[] {
 
 /** Codes that some operations answer with other statuses than the table's, and those. */
 export const otherStatuses: Readonly<Partial<Record<ProblemCode, readonly number[]>>> = {
-  invalid_tenant_slug: [401],
+  invalid_tenant_slug: [401, 422],
   quota_exceeded: [429],
   agent_not_found: [422],
   // Of a route, and of a start that refers to one.

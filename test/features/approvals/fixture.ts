@@ -143,7 +143,7 @@ export async function openFixture({ smtpUrl }: FixtureOptions = {}) {
   const app = openApp({
     routes: [
       ...approvalRoutes({ approvals, sql: stores.sql, newId: Bun.randomUUIDv7 }),
-      ...approvalLinkRoutes(approvals, callerOf),
+      ...approvalLinkRoutes(approvals, callerOf, { status: async () => "active" }),
     ],
     authenticator: believing,
   });

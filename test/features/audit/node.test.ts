@@ -70,6 +70,7 @@ const workflow = {
 /** What each request that may change something leaves in the log; null: work and its files, which have records of their own. */
 const writers: Readonly<Record<string, string | null>> = {
   "DELETE /v1/admin/rate-limits/overrides/{id}": "ratelimit.override_deleted",
+  "DELETE /v1/admin/tenants/{slug}": "tenant.deleted",
   "DELETE /v1/agents/{id}": "agent.deleted",
   "DELETE /v1/api-keys/{id}": "key.revoked",
   "DELETE /v1/credentials/{id}": "credential.revoked",
@@ -86,6 +87,7 @@ const writers: Readonly<Record<string, string | null>> = {
   "DELETE /v1/volumes/{id}/files": null,
   "DELETE /v1/workflows/executions/{id}": "execution.deleted",
   "DELETE /v1/workflows/{ref}": "workflow.deleted",
+  "PATCH /v1/admin/tenants/{slug}": "tenant.updated",
   "PATCH /v1/agents/{id}": "agent.updated",
   "PATCH /v1/agents/{id}/scope": "agent.published",
   "PATCH /v1/colony/members/{id}": "member.role_changed",
@@ -95,6 +97,10 @@ const writers: Readonly<Record<string, string | null>> = {
   "POST /realms/{realm}/protocol/openid-connect/token": null,
   "POST /v1/admin/llm/reload": "models.reloaded",
   "POST /v1/admin/rate-limits/overrides": "ratelimit.override_set",
+  "POST /v1/admin/tenants": "tenant.created",
+  "POST /v1/admin/tenants/{slug}/restore": "tenant.restored",
+  "POST /v1/admin/tenants/{slug}/resume": "tenant.resumed",
+  "POST /v1/admin/tenants/{slug}/suspend": "tenant.suspended",
   "POST /v1/agents": "agent.deployed",
   "POST /v1/agents/{id}/execute": null,
   "POST /v1/agents/{id}/pause": "agent.updated",

@@ -75,7 +75,7 @@ async function takePage(sql: Sql, { limit, except, after, at }: PageOptions): Pr
           where s.tenant = w.tenant and s.status = 'received' and s.due_at <= ${new Date(at)}
           order by s.due_at limit greatest(1, ${limit}::int / shares.served) for update skip locked) first) f
       where w.tenant <> all(${texts(except)}::text[])
-        and w.tenant <> all(array(select slug from tenants where status <> 'active'))
+        and not exists (select from tenants n where n.slug = w.tenant and n.status <> 'active')
         and f.before < ${tenantBytes}
     ), begun as (
       update stimuli s set due_at = ${new Date(at + leaseMs)}, attempts = s.attempts + 1
