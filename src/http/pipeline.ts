@@ -5,6 +5,7 @@
 import { type Identity, isPlatformOperator } from "../../actors/identity/identity.ts";
 import { Problem } from "../../actors/kernel/problem.ts";
 import type { Authenticator } from "../identity/authenticate.ts";
+import { RefusedCaller } from "../identity/refused-caller.ts";
 import { readBody } from "./body.ts";
 import type { BodyGates } from "./body-turns.ts";
 import { bodyChecker, paramsChecker, queryChecker } from "./input.ts";
@@ -53,8 +54,10 @@ export function pipeline(
   function noteRefusal(error: unknown, incoming: Incoming, { identity, tenant }: Known): void {
     if (!(error instanceof Problem)) return;
     if (error.status === 401) audit?.failed(incoming, error.code);
-    if (error.status !== 403 || identity === undefined) return;
-    audit?.denied({ incoming, path: route.path, identity, tenant: tenant ?? identity.homeTenant }, error.code);
+    const caller = error instanceof RefusedCaller ? error.identity : identity;
+    if (error.status !== 403 || caller === undefined) return;
+    const by = { incoming, path: route.path, identity: caller, tenant: tenant ?? caller.homeTenant };
+    audit?.denied(by, error.code);
   }
 
   return async function run(incoming: Incoming, rawParams: Readonly<Record<string, string>>): Promise<Response> {

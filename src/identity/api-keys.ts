@@ -14,6 +14,7 @@ import type { Sql, Transaction } from "../store/postgres/pool.ts";
 import type { Notices } from "../store/redis/notices.ts";
 import { FreshCache } from "./fresh-cache.ts";
 import { type Members, membershipRevoked } from "./members.ts";
+import { RefusedCaller } from "./refused-caller.ts";
 
 /** Whose keys are meant: those that have all of the members given. */
 export interface KeysOf {
@@ -144,7 +145,9 @@ export function createKeys({ sql, members, isListed, notices, now }: KeysOptions
       if (!form.test(value)) throw invalidKey();
       const known = await find(value);
       const { row } = known;
-      const membership = await membershipOf(row);
+      const membership = await membershipOf(row).catch((error: unknown) => {
+        throw RefusedCaller.from(error, identityOf(row, null, isListed));
+      });
       noteUse(known, row.id);
       if (known.identity?.membership !== membership) known.identity = null;
       known.identity ??= identityOf(row, membership, isListed);
@@ -203,6 +206,7 @@ function identityOf(row: Row, membership: Membership | null, isListed: (clientId
     homeTenant: row.tenant,
     clientId: client_id,
     keyId: row.id,
+    keyEndsAt: row.ends_at?.getTime() ?? null,
     issuedAt: null,
     email: row.email,
     bound,

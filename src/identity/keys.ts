@@ -159,13 +159,16 @@ export const isTokenAlgorithm = (text: unknown): text is TokenAlgorithm =>
 const bodyLimit = 256 * 1024;
 
 /** Reads a JWKS over the network: 8 s in all, at most 256 KiB, no redirects. */
-export async function fetchJwks(uri: string, timeoutMs = 8000): Promise<readonly JWK[]> {
+export async function fetchJwks(uri: string, { headMs = 5000, totalMs = 8000 } = {}): Promise<readonly JWK[]> {
+  // A head that does not come in time counts as no connection.
+  const head = new AbortController();
+  const late = setTimeout(() => head.abort(new Error("The key set does not answer")), headMs);
   const response = await fetch(uri, {
-    signal: AbortSignal.timeout(timeoutMs),
+    signal: AbortSignal.any([AbortSignal.timeout(totalMs), head.signal]),
     redirect: "error",
     headers: { accept: "application/json", "accept-encoding": "identity" },
     decompress: false,
-  });
+  }).finally(() => clearTimeout(late));
   if (response.status !== 200) {
     await response.body?.cancel();
     throw new Error(`The key set answered ${response.status}`);

@@ -9,6 +9,7 @@ import { Problem } from "../../actors/kernel/problem.ts";
 import { isTokenAlgorithm, type VerificationKey } from "./keys.ts";
 import type { Members } from "./members.ts";
 import type { Realm, Realms } from "./realms.ts";
+import { RefusedCaller } from "./refused-caller.ts";
 import type { Seen } from "./users.ts";
 
 export interface TokenVerifier {
@@ -55,7 +56,9 @@ export function createTokenVerifier(options: TokenVerifierOptions): TokenVerifie
     const { kind, homeTenant } = identity;
     if (kind === "consumer" && isEnterpriseSlug(homeTenant) && !(await options.tenantExists(homeTenant)))
       throw foreignTenant();
-    const role = await recordedRole(identity, claimed, options);
+    const role = await recordedRole(identity, claimed, options).catch((error: unknown) => {
+      throw RefusedCaller.from(error, identity);
+    });
     return role === null || role === identity.membership ? identity : as(role);
   }
 

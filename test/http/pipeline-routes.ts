@@ -26,6 +26,7 @@ const caller: Identity = {
   homeTenant: "svc-system",
   clientId: null,
   keyId: null,
+  keyEndsAt: null,
   issuedAt: null,
   email: null,
   bound: null,

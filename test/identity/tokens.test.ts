@@ -249,6 +249,21 @@ describe("the key set", () => {
     await server.stop(true);
   });
 
+  test("a provider that says nothing, or never ends what it says, is given up", async () => {
+    const server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: ({ url }) =>
+        url.endsWith("/slow")
+          ? new Response(new ReadableStream({ pull: () => new Promise(() => {}) }))
+          : new Promise<Response>(() => {}),
+    });
+    const given = (path: string) =>
+      fetchJwks(new URL(path, server.url).href, { headMs: 100, totalMs: 300 }).then(String, () => "given up");
+    expect(await Promise.all([given("/silent"), given("/slow")])).toEqual(["given up", "given up"]);
+    await server.stop(true);
+  });
+
   let now = Date.now();
   function verifierFor(at: TestIssuer) {
     const auth = { realms: [realm("svc-system", "system", at)], service_accounts: listed };

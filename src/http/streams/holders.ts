@@ -10,21 +10,26 @@ export interface Holder {
   readonly userId: string;
   /** Null: the stream was opened with a token, whose expiry ends no stream. */
   readonly keyId: string | null;
+  /** When the value ends that the stream was opened with, Unix milliseconds; null: never. */
+  readonly endsAt: number | null;
   /** An administrator who entered the tenant, and may read it until it is purged. */
   readonly isVisitor: boolean;
 }
 
-export const holderOf = ({ realm, userId, keyId, kind, homeTenant }: Identity, tenant: string): Holder => ({
+export const holderOf = ({ realm, userId, keyId, keyEndsAt, kind, homeTenant }: Identity, tenant: string): Holder => ({
   tenant,
   realm,
   userId,
   keyId,
+  endsAt: keyEndsAt,
   isVisitor: kind === "operator" && keyId === null && tenant !== homeTenant,
 });
 
 /** A stream that can be ended. */
 export interface Held {
   readonly holder: Holder;
+  /** By `performance.now()`. */
+  readonly openedAt: number;
   end(): void;
 }
 
@@ -77,14 +82,14 @@ async function endOver({ sql, streams, now }: StreamEndsOptions): Promise<void> 
   if (open.length === 0) return;
   const [tenants, keys, members] = await Promise.all([
     closedTenants(sql, distinct(open.map(({ holder }) => holder.tenant))),
-    endedKeys(sql, distinct(open.flatMap(({ holder }) => holder.keyId ?? [])), now()),
+    liveKeys(sql, distinct(open.flatMap(({ holder }) => holder.keyId ?? [])), now()),
     revokedMembers(sql, distinct(open.map(({ holder }) => memberName(holder)))),
   ]);
   for (const stream of open) {
     const { holder } = stream;
     const tenant = tenants.get(holder.tenant);
     const isClosed = holder.isVisitor ? tenant === "purged" : tenant !== undefined;
-    const isOver = isClosed || (holder.keyId !== null && keys.has(holder.keyId)) || members.has(memberName(holder));
+    const isOver = isClosed || hasEnded(stream, keys, now()) || members.has(memberName(holder));
     if (isOver) stream.end();
   }
 }
@@ -98,13 +103,30 @@ async function closedTenants(sql: Sql, slugs: readonly string[]): Promise<Readon
   return new Map(rows.map(({ slug, is_purged }) => [slug, is_purged ? "purged" : "closed"]));
 }
 
-async function endedKeys(sql: Sql, ids: readonly string[], now: number): Promise<ReadonlySet<string>> {
-  if (ids.length === 0) return new Set();
-  const rows = await sql<{ id: string }[]>`
-    select id from api_keys where id = any(${[...ids]}::uuid[]) and revoked_at is null
+/** A key that opens something, with when its values changed last and until when the former one holds. */
+interface LiveKey {
+  readonly id: string;
+  readonly rotated_at: Date | null;
+  readonly previous_expires_at: Date | null;
+}
+
+async function liveKeys(sql: Sql, ids: readonly string[], now: number): Promise<ReadonlyMap<string, LiveKey>> {
+  if (ids.length === 0) return new Map();
+  const rows = await sql<LiveKey[]>`
+    select id, rotated_at, previous_expires_at from api_keys where id = any(${[...ids]}::uuid[]) and revoked_at is null
       and (expires_at is null or expires_at > ${new Date(now)})`;
-  const live = new Set(rows.map(({ id }) => id));
-  return new Set(ids.filter((id) => !live.has(id)));
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** Whether the key has ended, or the value of it that the stream was opened with. */
+function hasEnded({ holder, openedAt }: Held, keys: ReadonlyMap<string, LiveKey>, now: number): boolean {
+  if (holder.keyId === null) return false;
+  const key = keys.get(holder.keyId);
+  if (key === undefined || (holder.endsAt !== null && holder.endsAt <= now)) return true;
+  const { rotated_at, previous_expires_at } = key;
+  const openedWhen = now - (performance.now() - openedAt);
+  const isFormer = rotated_at !== null && rotated_at.getTime() > openedWhen;
+  return isFormer && previous_expires_at !== null && previous_expires_at.getTime() <= now;
 }
 
 async function revokedMembers(sql: Sql, names: readonly string[]): Promise<ReadonlySet<string>> {

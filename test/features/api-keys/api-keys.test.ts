@@ -294,6 +294,7 @@ test("ending a key, a membership or a tenant ends its streams on every node", as
   const member = await at.user("live", "bob", { role: "tenant:member" });
   const doomed = await at.key(owner);
   const kept = await at.key(owner);
+  const turned = await at.key(owner);
   const openAll = (headers: Headers) => Promise.all([at.node, at.other].map((node) => at.stream(node, agent, headers)));
   const [byKey, byMember, byKept, byToken] = [
     await openAll(doomed.headers),
@@ -301,6 +302,16 @@ test("ending a key, a membership or a tenant ends its streams on every node", as
     await openAll(kept.headers),
     await openAll(bearer(await at.node.token({ username: "ann", expires_in: "1" }, "tenant-live"))),
   ];
+  // The value of a key ends with its grace: what it opened before, and what it opens until then.
+  const byFormer = await openAll(turned.headers);
+  const rotated = await call("POST", `/v1/api-keys/${turned.id}/rotate`, owner, { grace_seconds: 3 });
+  const inGrace = await openAll(turned.headers);
+  const byNew = await openAll(bearer(rotated.body.key));
+  await until(() => [...byFormer, ...inGrace].every(({ ended }) => ended), {
+    timeoutMs: 15_000,
+    what: "the former value's",
+  });
+  expect(byNew.map(({ ended }) => ended)).toEqual([false, false]);
   await call("DELETE", `/v1/api-keys/${doomed.id}`, owner);
   await until(() => byKey.every(({ ended }) => ended), { timeoutMs: 10_000, what: "the key's streams to end" });
   await at.stores.sql`
