@@ -145,7 +145,7 @@ test("what a former version began is the same piece of work, also for that versi
   expect([...rows]).toEqual([{ route: "POST /v1/work", status: 202, work_id: done[0] }]);
 });
 
-test("a second caller's piece of work stays the same when the first caller's key is free again", async () => {
+test("a second caller's work stays the same when the first caller's key is free again", async () => {
   const key = fresh();
   await post({ key });
   identity = identityOf("acme", { userId: "bob" });
