@@ -60,9 +60,11 @@ async function eraseOfOneChain(tx: Transaction, before: Date): Promise<number | 
     from audit_chains where first_at < ${before} order by first_at limit 1 for update skip locked`;
   if (chain === undefined) return null;
   const { tenant, first } = chain;
+  const [{ from }] = await tx<[{ from: number | null }]>`
+    select min(sequence)::float8 as from from audit_entries where tenant = ${tenant} and sequence >= ${first}`;
   const entries = await tx<Kept[]>`
     select sequence::float8 as sequence, at, chain from audit_entries
-    where tenant = ${tenant} and sequence >= ${first} order by sequence limit ${atOnce + 1}`;
+    where tenant = ${tenant} and sequence between ${from} and ${(from ?? 0) + atOnce} order by sequence`;
   const young = entries.findIndex(({ at }) => at >= before);
   const count = Math.min(atOnce, young === -1 ? entries.length : young);
   const last = entries[count - 1];

@@ -76,24 +76,36 @@ async function verified(tx: Transaction, tenant: string, noted: NotedHead | null
   const [chain] = await tx<Chain[]>`
     select sequence::float8 as sequence, head, first_sequence::float8 as first_sequence, anchor
     from audit_chains where tenant = ${tenant}`;
-  const [counts] = await tx<[{ waiting: number; outside: number }]>`
-    select count(*) filter (where sequence is null)::int as waiting,
-      count(*) filter (where sequence < ${chain?.first_sequence ?? 1})::int as outside
-    from audit_entries where tenant = ${tenant} and (sequence is null or sequence < ${chain?.first_sequence ?? 1})`;
-  if (counts.outside > 0) fault(`${entriesOf(counts.outside)} before the beginning of the chain`);
+  const first = chain?.first_sequence ?? 1;
+  const [{ waiting }] = await tx<[{ waiting: number }]>`
+    select count(*)::int as waiting from audit_entries where tenant = ${tenant} and sequence is null`;
+  const [{ outside }] = await tx<[{ outside: number }]>`
+    select count(*)::int as outside from audit_entries where tenant = ${tenant} and sequence < ${first}`;
+  if (outside > 0) fault(`${entriesOf(outside)} before the beginning of the chain`);
   // Without a record of the chain its beginning is taken for that of a whole one.
-  const walk = new Walk(chain?.first_sequence ?? 1, chain?.anchor ?? null, noted, fault);
-  for (;;) {
-    const rows: Sealed[] = await tx<Sealed[]>`
-      select sequence::float8 as sequence, id, at, action, chain, ${tx.unsafe(entryDigest)} as digest
-      from audit_entries where tenant = ${tenant} and sequence > ${walk.last} order by sequence limit ${atOnce}`;
-    for (const row of rows) walk.take(row);
-    if (rows.length < atOnce) break;
+  const walk = new Walk(first, chain?.anchor ?? null, noted, fault);
+  for (let last: number | null = walk.last; last !== null; last = await placeBefore(tx, tenant, walk.last)) {
+    for (let rows = 1; rows > 0; last = walk.last) {
+      // By places rather than by a limit, which a planner that does not know the table yet would sort all rows for.
+      const some: Sealed[] = await tx<Sealed[]>`
+        select sequence::float8 as sequence, id, at, action, chain, ${tx.unsafe(entryDigest)} as digest
+        from audit_entries where tenant = ${tenant} and sequence > ${last} and sequence <= ${last + atOnce}
+        order by sequence`;
+      for (const row of some) walk.take(row);
+      rows = some.length;
+    }
   }
   walk.end(chain);
   const { entries, since } = walk;
   const head = chain === undefined ? null : `${chain.sequence}:${chain.head.toString("hex")}`;
-  return { tenant, entries, since, head, waiting: counts.waiting, faults };
+  return { tenant, entries, since, head, waiting, faults };
+}
+
+/** The place before the next entry after `last`; null: there is none. */
+async function placeBefore(tx: Transaction, tenant: string, last: number): Promise<number | null> {
+  const [row] = await tx<[{ next: number | null }]>`
+    select min(sequence)::float8 as next from audit_entries where tenant = ${tenant} and sequence > ${last}`;
+  return row.next === null ? null : row.next - 1;
 }
 
 /** Entry by entry along the chain; after a fault it goes on from what the next entry says of itself. */
