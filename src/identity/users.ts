@@ -1,6 +1,7 @@
 /** What the newest token of each person and machine told: what is known of them while they do not call. */
 import { LRUCache } from "lru-cache";
 import type { Identity, Membership } from "../../actors/identity/identity.ts";
+import { tenantKind } from "../../actors/identity/tenant.ts";
 import { isStorable } from "../../actors/manifest/storable.ts";
 import { inBatches } from "../store/batches.ts";
 import type { Sql, Transaction } from "../store/postgres/pool.ts";
@@ -13,6 +14,8 @@ export interface Users {
   saw(seen: Seen): void;
   /** Makes sure that something is known of a caller, in the transaction that makes what goes by it. */
   note(tx: Transaction, caller: Identity): Promise<void>;
+  /** Takes away what is known of a purged tenant's people: of a consumer's own tenant its owner, else its realm's. */
+  forgetOf(tenant: string): Promise<void>;
 }
 
 /** A person or machine, as a token told of it. */
@@ -71,6 +74,15 @@ export function createUsers(sql: Sql): Users {
       const claimed = caller.membership === "owner" ? null : caller.membership;
       const sighting = sightingOf({ ...caller, name: null, claimed });
       if (sighting !== null) await writeSightings(tx, [sighting], "keep");
+    },
+    async forgetOf(tenant) {
+      // As `consumerTenant` forms the slug, both ways.
+      if (tenantKind(tenant) === "consumer")
+        await sql`
+          delete from users where kind = 'consumer' and ${tenant} in ('u-' || replace(lower(user_id), '-', ''),
+            'u-' || left(encode(sha256(convert_to(user_id, 'UTF8')), 'hex'), 32))`;
+      else await sql`delete from users where kind = 'tenant_user' and realm = ${`tenant-${tenant}`}`;
+      written.clear();
     },
   };
 }

@@ -1,5 +1,6 @@
 /** People and machines as their newest token told of them (docs/reference/identity.md). */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { consumerTenant } from "../../actors/identity/tenant.ts";
 import { createUsers, type Seen } from "../../src/identity/users.ts";
 import { identityOf } from "../harness/callers.ts";
 import { freshStores, type TestStores } from "../harness/stores.ts";
@@ -51,6 +52,28 @@ test("what the database would refuse of one person keeps no other from being wri
     ["svc-system", "beside", null, null, 10],
     ["svc-system", "odd address", null, null, 10],
   ]);
+});
+
+test("a purge takes the people of the tenant's realm, or a consumer tenant's owner", async () => {
+  const users = createUsers(stores.sql);
+  const of = (realm: string, kind: Seen["kind"], userId: string) =>
+    users.saw(seen("x", { realm, kind, userId, issuedAt: 9 }));
+  const odd = "someone@example.test";
+  of("tenant-gone", "tenant_user", "bob");
+  of("tenant-stays", "tenant_user", "bob");
+  of("people", "consumer", "0190F3C2-6d1e-7a55-9c1f-2f6d0c5b8e11");
+  of("people", "consumer", odd);
+  of("people", "consumer", "carl");
+  const left = async () => (await stored()).filter(([, , , , iat]) => iat === 9).map(([realm, id]) => `${realm} ${id}`);
+  await until(async () => (await left()).length === 5);
+  const sha256 = (text: string) => new Bun.CryptoHasher("sha256").update(text).digest("hex");
+  for (const tenant of [
+    "gone",
+    consumerTenant("0190F3C2-6d1e-7a55-9c1f-2f6d0c5b8e11", sha256),
+    consumerTenant(odd, sha256),
+  ])
+    await users.forgetOf(tenant);
+  expect(await left()).toEqual(["people carl", "tenant-stays bob"]);
 });
 
 test("a database that is away fails no request", async () => {

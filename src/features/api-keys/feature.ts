@@ -16,6 +16,14 @@ export const apiKeys = defineFeature({
     const apiKeys = createApiKeys({ sql, keys, users, audit, now });
     // Keys that ended are told of as long as the log that names them.
     audit.erases(apiKeys.eraseEnded);
-    return { service: null, routes: apiKeyRoutes({ sql, apiKeys, tenants, seal: sealedAnswers(encryption), newId }) };
+    return {
+      service: null,
+      routes: apiKeyRoutes({ sql, apiKeys, tenants, seal: sealedAnswers(encryption), newId }),
+      // What is known of people whose keys and memberships go with the tenant goes, too.
+      erase: async (tenant) => {
+        await users.forgetOf(tenant);
+        return true;
+      },
+    };
   },
 });

@@ -156,6 +156,20 @@ test("a child ends with its parent and outlives it in no way", async () => {
     expect(told(await call("GET", "/v1/agents", headers))).toEqual([401, "invalid_api_key"]);
 });
 
+test("what is made with a key while it is being ended ends with it", async () => {
+  const parent = await at.key(bob);
+  const make = () => call("POST", "/v1/api-keys", parent.headers, { name: "child" });
+  const before = Array.from({ length: 10 }, make);
+  const ending = call("DELETE", `/v1/api-keys/${parent.id}`, bob);
+  const answers = await Promise.all([...before, ...Array.from({ length: 10 }, make)]);
+  expect((await ending).status).toBe(200);
+  const known = new Set(answers.map(({ status }) => status));
+  expect(known.isSubsetOf(new Set([201, 401]))).toBe(true);
+  const [row] = await at.stores.sql`
+    select count(*)::int as live from api_keys where parent_id = ${parent.id} and revoked_at is null`;
+  expect(row?.live).toBe(0);
+});
+
 test("keys of the platform expire: 90 days by default, 366 are refused", async () => {
   const admin = await at.operator("admin");
   const days = (count: number) => new Date(Date.now() + count * 86_400_000).toISOString();
