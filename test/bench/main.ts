@@ -12,6 +12,7 @@ import { benchIdentity } from "./identity.ts";
 import { benchLists } from "./lists.ts";
 import { benchMemory } from "./memory.ts";
 import { benchNodes } from "./nodes.ts";
+import { benchRates } from "./rates.ts";
 import { benchStarts } from "./starts.ts";
 import { benchStimuli } from "./stimuli.ts";
 import { benchStimuliMemory } from "./stimuli-memory.ts";
@@ -24,6 +25,7 @@ import { benchWorkflows } from "./workflows.ts";
 const benches = {
   turns: benchTurns,
   starts: benchStarts,
+  rates: benchRates,
   identity: benchIdentity,
   dispatch: benchDispatch,
   egress: benchEgress,

@@ -1,5 +1,8 @@
 /** A node as a process of its own for a bench, and how to talk to it. */
 import { join } from "node:path";
+import { systemTenant } from "../../actors/identity/identity.ts";
+import { openPostgres } from "../../src/store/postgres/pool.ts";
+import { liftRates } from "../harness/rates.ts";
 import type { BenchStores } from "./stores.ts";
 
 export interface BenchService {
@@ -46,6 +49,10 @@ export async function startBenchService(
   const lines = new Lines(child.stdout);
   const { port, internalPort, egressPort } = await lines.find((line) => "port" in line);
   const url = `http://127.0.0.1:${port}`;
+  const sql = openPostgres({ url: stores.databaseUrl, schema: name, poolSize: 1 });
+  // Benches act in this tenant for the most part; what they use is counted like any use, and limited by nothing.
+  await liftRates(sql, systemTenant);
+  await sql.end({ timeout: 2 });
   const form = new URLSearchParams({
     grant_type: "client_credentials",
     client_id: "svc-dev",

@@ -19,9 +19,10 @@ export interface RateChange {
   readonly burst?: number | null;
 }
 
+const by = { kind: "system", realm: null, user_id: null, role: null, key_id: null, name: "test" };
+
 /** Sets one override. Nodes that are up see it within 5 s. */
 export async function overrideRate(sql: Sql, { tenant = null, user = null, ...change }: RateChange): Promise<void> {
-  const by = { kind: "system", realm: null, user_id: null, role: null, key_id: null, name: "test" };
   await setOverride(sql, { burst: null, isConsumer: false, ...change, tenant, user, id: crypto.randomUUID(), by });
 }
 
@@ -30,7 +31,12 @@ export async function setRates(sql: Sql, tenant: string, resource: RateResource,
   for (const bucket of buckets) await overrideRate(sql, { tenant, resource, bucket, limit });
 }
 
-/** Takes every limit off a tenant, by the means that an operator has: overrides of -1. */
+/** Takes every limit off tenants, by the means that an operator has: overrides of -1. Before they use anything. */
 export async function liftRates(sql: Sql, ...tenants: readonly string[]): Promise<void> {
-  for (const tenant of tenants) for (const resource of resources) await setRates(sql, tenant, resource, unlimited);
+  await sql`
+    insert into rate_overrides (id, tenant, resource, bucket, limit_value, created_by)
+    select gen_random_uuid(), tenant, resource, bucket, ${unlimited}, ${JSON.stringify(by)}::text::jsonb
+    from unnest(${[...tenants]}::text[]) tenant, unnest(${[...resources]}::text[]) resource,
+      unnest(${[...buckets]}::text[]) bucket
+    on conflict do nothing`;
 }

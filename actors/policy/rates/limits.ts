@@ -98,16 +98,9 @@ export function limitsOf(
   return [...limits("user", isUser), ...ofTenant];
 }
 
-/** The buckets as they are tested: an unlimited minute is not counted, as nothing of it is ever shown. */
-export function rulesOf(
-  tenant: RateTenant,
-  user: RateUser | null,
-  { resource, need, take }: RateDemand,
-  overrides: readonly RateOverride[],
-): RateRule[] {
-  return limitsOf(tenant, user, resource, overrides)
-    .filter(({ bucket, limit }) => bucket !== "per_minute" || limit !== unlimited)
-    .map((limit) => ({ ...limit, need: limit.limit === unlimited ? 0 : need, take }));
+/** A bucket as a use is tested against it: an unlimited one is not. */
+export function ruleOf(limit: RateLimit, { need, take }: Pick<RateDemand, "need" | "take">): RateRule {
+  return { ...limit, need: limit.limit === unlimited ? 0 : need, take };
 }
 
 function overrideFor(

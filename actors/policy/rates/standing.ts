@@ -41,7 +41,7 @@ export function headersOf(all: readonly RateFinding[], now: number, told?: RateF
 
 /** @param findings of a use that not every bucket holds @param now Unix ms */
 export function refusal(findings: readonly RateFinding[], now: number): Problem {
-  const dry = findings.filter(({ rule, left }) => left < rule.need);
+  const dry = findings.filter(({ rule, left }) => rule.need > 0 && left < rule.need);
   const longest = dry.reduce((one, other) => (freeAt(other, now) > freeAt(one, now) ? other : one));
   const { resource, bucket, scope, limit } = longest.rule;
   const at = freeAt(longest, now);
@@ -77,8 +77,9 @@ const warningShare = 0.8;
 export function crossings(findings: readonly RateFinding[]): RateWarning[] {
   return findings.flatMap(({ rule, left }) => {
     const { resource, bucket, scope, limit, take } = rule;
-    const line = limit * (1 - warningShare);
-    const isCrossed = bucket !== "per_minute" && limit > 0 && take > 0 && left <= line && left + take > line;
+    const line = limit * warningShare;
+    const used = limit - left;
+    const isCrossed = bucket !== "per_minute" && limit > 0 && take > 0 && used >= line && used - take < line;
     return isCrossed ? [{ resource, bucket, scope, limit }] : [];
   });
 }

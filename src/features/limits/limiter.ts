@@ -5,14 +5,16 @@
 import { Problem } from "../../../actors/kernel/problem.ts";
 import {
   demands,
+  limitsOf,
   type RateDemand,
   type RateLimit,
+  type RateOverride,
   type RateRule,
   type RateTenant,
   type RateUser,
-  rulesOf,
+  ruleOf,
 } from "../../../actors/policy/rates/limits.ts";
-import { buckets, type RateBucket } from "../../../actors/policy/rates/resources.ts";
+import { buckets, type RateResource, unlimited } from "../../../actors/policy/rates/resources.ts";
 import {
   crossings,
   headersOf,
@@ -123,14 +125,37 @@ export function openLimiter(options: LimiterOptions): Limiter {
     await before;
     line.gathering = null;
     const at = now();
-    const { keys, uses } = argumentsOf(prefix, [...groups.values()], at);
-    const reply = JSON.parse(String(await debit(keys, [at, keptMs, JSON.stringify(uses)]))) as number[][];
-    const outcomes = new Map<string, Outcome>();
-    for (const [name, { rules }] of groups) {
-      const [granted = 0, ...left] = reply[outcomes.size] ?? [];
-      outcomes.set(name, { at, granted, behind: rules.map((rule, index) => ({ rule, left: left[index] ?? 0 })) });
-    }
-    return outcomes;
+    const asked = [...groups.values()];
+    const found = await ask(asked, at);
+    return new Map([...groups.keys()].map((name, index) => [name, found[index] as Outcome]));
+  }
+
+  /** @returns what became of each group */
+  async function ask(groups: readonly Group[], at: number): Promise<Outcome[]> {
+    const { keys, input } = argumentsOf(prefix, groups, at);
+    const reply = JSON.parse(String(await debit(keys, [at, keptMs, JSON.stringify(input)]))) as number[];
+    let next = 0;
+    return groups.map(({ rules }) => {
+      const granted = reply[next++] ?? 0;
+      return { at, granted, behind: rules.map((rule) => ({ rule, left: reply[next++] ?? 0 })) };
+    });
+  }
+
+  /** By the overrides that hold: they are the same list for as long as they are taken as read. */
+  const known = new WeakMap<readonly RateOverride[], Map<string, readonly RateLimit[]>>();
+
+  function limitsFor(
+    tenant: RateTenant,
+    user: RateUser | null,
+    resource: RateResource,
+    overrides: readonly RateOverride[],
+  ) {
+    const byName = known.get(overrides) ?? new Map<string, readonly RateLimit[]>();
+    known.set(overrides, byName);
+    const name = `${tenant.tier} ${resource}`;
+    const limits = byName.get(name) ?? limitsOf(tenant, user, resource, overrides);
+    byName.set(name, limits);
+    return limits;
   }
 
   /**
@@ -145,7 +170,9 @@ export function openLimiter(options: LimiterOptions): Limiter {
     let group = groups.get(name);
     if (group === undefined) {
       const standing: RateTenant = { slug: tenant, tier };
-      const rules = use.demands.flatMap((demand) => rulesOf(standing, user, demand, overrides));
+      const rules = use.demands.flatMap((demand) =>
+        limitsFor(standing, user, demand.resource, overrides).map((limit) => ruleOf(limit, demand)),
+      );
       group = { use, rules: [...rules, ...sourceRules(use)], since, size: 0 };
       groups.set(name, group);
     }
@@ -172,14 +199,12 @@ export function openLimiter(options: LimiterOptions): Limiter {
     },
     async look(tenant, user, limits) {
       const at = now();
-      const counted = limits.filter(({ bucket, limit }) => bucket !== "per_minute" || limit >= 0);
-      const rules = counted.map((limit): RateRule => ({ ...limit, need: 0, take: 0 }));
+      const rules = limits.map((limit) => ruleOf(limit, { need: 0, take: 0 }));
       const group: Group = { use: { tenant, user, demands: [] }, rules, since: null, size: 1 };
-      const { keys, uses } = argumentsOf(prefix, [group], at);
-      const reply = await replyInTime(debit(keys, [at, keptMs, JSON.stringify(uses)]), unavailable);
-      const [[, ...left] = []] = JSON.parse(String(reply)) as number[][];
-      const found = new Map(counted.map((limit, index) => [limit, left[index] ?? null]));
-      return limits.map((limit) => found.get(limit) ?? null);
+      const [found] = await replyInTime(ask([group], at), unavailable);
+      return limits.map(({ bucket, limit }, index) =>
+        bucket === "per_minute" && limit === unlimited ? null : (found?.behind[index]?.left ?? null),
+      );
     },
     close: () => redis.disconnect(),
   };
@@ -222,38 +247,37 @@ interface Outcome {
 function sourceRules({ source, demands: [demand] }: RateUse): RateRule[] {
   if (source === undefined || demand === undefined) return [];
   const { perMinute } = source;
-  return [{ ...demand, scope: "source", bucket: "per_minute", limit: perMinute, capacity: perMinute }];
+  const { resource } = demand;
+  return [ruleOf({ resource, scope: "source", bucket: "per_minute", limit: perMinute, capacity: perMinute }, demand)];
 }
 
-/** As `src/store/redis/lua/debit-rate.lua` takes them. */
+/** As `src/store/redis/lua/debit-rate.lua` takes them. The rules of a resource and scope stand together, the minute first. */
 function argumentsOf(prefix: string, groups: readonly Group[], now: number) {
   const keys: string[] = [];
-  const uses = groups.map(({ use, rules, since, size }) => {
-    const places = new Map<string, number>();
-    const starts = startsAt(since ?? now);
-    const tested = rules.map((rule) => {
-      const key = keyOf(prefix, use, rule);
-      let place = places.get(key);
-      if (place === undefined) {
-        place = keys.push(key);
-        places.set(key, place);
+  const input: unknown[] = [startsAt(now)];
+  for (const { use, rules, since, size } of groups) {
+    const group: unknown[] = [size, since === null ? 0 : startsAt(since)];
+    let scope: number[] = [];
+    for (const rule of rules) {
+      if (rule.bucket === "per_minute") {
+        scope = [keys.push(keyOf(prefix, use, rule)), 0, rule.take, rule.capacity];
+        group.push(scope);
       }
-      return [place, rule.bucket, rule.limit, rule.capacity, starts[rule.bucket], rule.need, rule.take];
-    });
-    return [size, tested];
-  });
-  return { keys, uses };
+      scope[1] = Math.max(scope[1] ?? 0, rule.need);
+      scope.push(rule.limit);
+    }
+    input.push(group);
+  }
+  return { keys, input };
 }
 
-function startsAt(moment: number): Record<RateBucket, string> {
-  const startOf = (bucket: RateBucket) => (bucket === "per_minute" ? "0" : String(windowOf(bucket, moment).start));
-  return Object.fromEntries(buckets.map((bucket) => [bucket, startOf(bucket)])) as Record<RateBucket, string>;
-}
+const windows = buckets.filter((bucket) => bucket !== "per_minute");
+const startsAt = (moment: number): number[] => windows.map((bucket) => windowOf(bucket, moment).start);
 
 /** All of a tenant's lie in one slot. A realm's name is escaped: what comes after it may be anything. */
 function keyOf(prefix: string, { tenant, user, source }: RateUse, { resource, scope }: RateRule): string {
   const person = scope === "user" && user !== null ? `${encodeURIComponent(user.realm)}:${user.userId}` : "";
-  return `${prefix}:rate:{${tenant}}:${scope === "source" ? `source:${source?.name}` : `${resource}:${person}`}`;
+  return `${prefix}:rates:{${tenant}}:${scope === "source" ? `source:${source?.name}` : `${resource}:${person}`}`;
 }
 
 const unavailable = () =>

@@ -2,7 +2,8 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import { usualTerms } from "../../../actors/policy/quota.ts";
-import { demands, type RateUser } from "../../../actors/policy/rates/limits.ts";
+import { demands, limitsOf, type RateUser } from "../../../actors/policy/rates/limits.ts";
+import { buckets, type RateBucket, type RateResource, unlimited } from "../../../actors/policy/rates/resources.ts";
 import { type Debited, openLimiter, type RateUse } from "../../../src/features/limits/limiter.ts";
 import { overridesFor } from "../../../src/features/limits/overrides.ts";
 import { createStandings } from "../../../src/features/limits/standings.ts";
@@ -136,7 +137,7 @@ test("uses of one moment are one command, and are judged as one after the other"
   ]);
   expect(await headersOf(limiter.debit(use("at-once")))).toMatchObject({ "RateLimit-Remaining": "1" });
   const sent = () =>
-    observer.lines().filter((text) => /"eval/i.test(text) && text.includes(`${stores.prefix}:rate:{at-once}`));
+    observer.lines().filter((text) => /"eval/i.test(text) && text.includes(`${stores.prefix}:rates:{at-once}`));
   await until(() => sent().length >= 5, { what: "the commands to be told" });
   observer.close();
   limiter.close();
@@ -200,6 +201,120 @@ test("crossing 80 % of a window is reported once", async () => {
     now += 60_000;
   }
   expect(warnings.filter(({ bucket, tenant }) => bucket === "hourly" && tenant === "warned")).toHaveLength(1);
+});
+
+describe("one request with several resources", () => {
+  const call = (tenant: string, user: RateUser | null = null): RateUse => ({
+    tenant,
+    user,
+    demands: [demands.of("llm_call"), demands.balance("llm_token")],
+  });
+  const settle = (tenant: string, tokens: number): RateUse => ({
+    tenant,
+    user: null,
+    demands: [demands.settled("llm_token", tokens)],
+  });
+
+  test("takes of all or of none, by one command for all scopes and buckets", async () => {
+    now = noon;
+    await overrideRate(sql, { tenant: "u-both", resource: "llm_token", bucket: "daily", limit: 10 });
+    const observer = await observe();
+    await limiter.debit(call("u-both", person("both")));
+    await limiter.debit(settle("u-both", 25));
+    expect((await refused(limiter.debit(call("u-both", person("both"))))).extras).toMatchObject({
+      resource_type: "llm_token",
+      bucket: "daily",
+      remaining: 0,
+    });
+    const sent = () => observer.lines().filter((text) => /"eval/i.test(text) && text.includes("rates:{u-both}"));
+    await until(() => sent().length >= 3, { what: "the commands to be told" });
+    observer.close();
+    expect(sent()).toHaveLength(3);
+    // The refused one took no call either.
+    const calls = (await left("u-both", null, "llm_call")).hourly;
+    expect(calls).toBe(99);
+  });
+
+  test("one call may overdraw the tokens; the minute then refills from below nothing", async () => {
+    now = noon;
+    await limiter.debit(call("u-over"));
+    await limiter.debit(settle("u-over", 30_000));
+    expect((await refused(limiter.debit(call("u-over")))).extras).toMatchObject({
+      bucket: "per_minute",
+      resource_type: "llm_token",
+    });
+    now += 20_000;
+    await refused(limiter.debit(call("u-over")));
+    now += 11_000;
+    await limiter.debit(call("u-over"));
+  });
+
+  async function left(tenant: string, user: RateUser | null, resource: RateResource) {
+    const limits = limitsOf({ slug: tenant, tier: "free" }, user, resource, []);
+    const found = await limiter.look(tenant, user, limits);
+    return Object.fromEntries(limits.map(({ bucket }, index) => [bucket, found[index]]));
+  }
+});
+
+test("subjects of two realms share nothing but the tenant's buckets", async () => {
+  now = noon;
+  const members = ["people", "tenant-mixed"].map((realm): RateUser => ({ realm, userId: "ann" }));
+  for (const [bucket, limit] of [
+    ["per_minute", 1000],
+    ["hourly", 1000],
+  ] as const) {
+    await overrideRate(sql, { tenant: "mixed", resource: "workflow_execution", bucket, limit });
+    for (const user of members)
+      await overrideRate(sql, { tenant: "mixed", user, resource: "workflow_execution", bucket, limit: 2 });
+  }
+  for (const user of members) {
+    for (let count = 0; count < 2; count++) await limiter.debit(use("mixed", user));
+    expect((await refused(limiter.debit(use("mixed", user)))).extras).toMatchObject({ scope_type: "user" });
+  }
+});
+
+test("a refund reaches the windows of its debit, not the next ones", async () => {
+  now = Date.UTC(2031, 3, 2, 12, 59, 59);
+  const start = use("u-turn", person("turn"));
+  const { at } = await limiter.debit(start);
+  now = Date.UTC(2031, 3, 2, 13, 0, 1);
+  await limiter.debit(start);
+  await limiter.refund(start, at);
+  const hour = limitsOf({ slug: "u-turn", tier: "free" }, null, "workflow_execution", []);
+  // One of the new hour is used; of the day, in which both were counted, one was given back.
+  expect((await limiter.look("u-turn", null, hour)).slice(1, 3)).toEqual([2, 9]);
+});
+
+test("a node whose clock is behind does not begin a window anew", async () => {
+  const start = use("u-skew", person("skew"));
+  for (let count = 0; count < 3; count++) {
+    now = Date.UTC(2031, 3, 2, 13, 0, 0);
+    await limiter.debit({ ...start, demands: [demands.settled("workflow_execution", 1)] });
+    now = Date.UTC(2031, 3, 2, 12, 59, 59);
+    await limiter.debit({ ...start, demands: [demands.settled("workflow_execution", 1)] });
+  }
+  now = Date.UTC(2031, 3, 2, 13, 0, 0);
+  expect((await refused(limiter.debit(start))).extras).toMatchObject({ bucket: "hourly", limit: 3 });
+});
+
+test("-1 lifts a limit and goes on counting; 0 blocks; a burst is what the minute holds", async () => {
+  now = noon;
+  const set = (bucket: RateBucket, limit: number, burst: number | null = null) =>
+    overrideRate(sql, { tenant: "free-way", resource: "workflow_execution", bucket, limit, burst });
+  for (const bucket of buckets) await set(bucket, unlimited);
+  for (let count = 0; count < 60; count++) expect((await limiter.debit(use("free-way"))).headers).toEqual({});
+  await set("per_minute", 5, 8);
+  const outcomes = await Promise.allSettled(Array.from({ length: 12 }, () => limiter.debit(use("free-way"))));
+  expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(8);
+  await set("per_minute", unlimited);
+  await set("hourly", 68);
+  expect((await refused(limiter.debit(use("free-way")))).extras).toMatchObject({ bucket: "hourly", limit: 68 });
+  await set("hourly", 0);
+  expect((await refused(limiter.debit(use("free-way")))).extras).toMatchObject({
+    bucket: "hourly",
+    limit: 0,
+    remaining: 0,
+  });
 });
 
 test("without Redis nothing is let through", async () => {

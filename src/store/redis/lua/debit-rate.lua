@@ -1,89 +1,99 @@
 -- Tests uses against all of their buckets; each debits all of them, or none.
 --
--- KEYS[n]  hash of a resource and a scope: `tokens` and `at` of its minute bucket; `<bucket>` and `<bucket>:start` of its
---          counters
+-- KEYS[n]  of a resource and a scope, ten doubles: the tokens of its minute and their moment; the counts of the hour, the
+--          day, the week and the month; the moments where these windows began
 -- ARGV[1]  Unix ms
--- ARGV[2]  ms after which an unused hash expires
--- ARGV[3]  JSON, per group of uses that are alike: [uses, buckets]
---   uses     their number: judged as one after the other, so that as many are let through as every bucket holds
---   buckets  [index of its key, bucket, limit, capacity, start of the window in ms as text (0: minute), need, take] for
---            each; those of a key stand together
---     need   what has to be left for each use; 0: nothing is tested
---     take   what each use takes; below 0 it gives back, where the window is still the same
+-- ARGV[2]  ms after which an unused key expires
+-- ARGV[3]  JSON: [starts, group, …]
+--   starts   where the four windows of now began, Unix ms
+--   group    [uses, starts, scope, …]: uses that are alike
+--     uses   their number: judged as one after the other, so that as many are let through as every bucket holds
+--     starts of the windows that are meant; 0: those of now
+--     scope  [index of its key, need, take, capacity, limit, …]: limits of the minute and of the four windows, or of the
+--            minute alone; -1: none, counted but for the minute
+--       need what has to be left for each use; 0: nothing is tested
+--       take what each use takes; below 0 it gives back, where the window is still the same
 --
--- Returns JSON, per group: [number of uses let through, what is left of each bucket behind them]
+-- Returns JSON, one list: per group the number of uses let through, then what is left of each bucket behind them
+local layout = "<dddddddddd"
 local now = tonumber(ARGV[1])
-local answer = {}
-for _, group in ipairs(cjson.decode(ARGV[3])) do
-  local granted, buckets = group[1], group[2]
-  local scopes = {}
-  for _, bucket in ipairs(buckets) do
-    local key = KEYS[bucket[1]]
-    local scope = scopes[#scopes]
-    if not scope or scope.key ~= key then
-      scope = { key = key, buckets = {}, fields = {} }
-      scopes[#scopes + 1] = scope
+local input = cjson.decode(ARGV[3])
+local answer, length = {}, 0
+
+local function fitting(granted, left, need, take)
+  if left < need then
+    return 0
+  end
+  if take > 0 then
+    local fit = math.floor((left - need) / take) + 1
+    if fit < granted then
+      return fit
     end
-    local fields = scope.fields
-    local name, start = bucket[2], bucket[5]
-    if start == "0" then
-      fields[#fields + 1] = "tokens"
-      fields[#fields + 1] = "at"
+  end
+  return granted
+end
+
+for place = 2, #input do
+  local group = input[place]
+  local granted, starts = group[1], group[2]
+  if starts == 0 then
+    starts = input[1]
+  end
+  local states = {}
+  for index = 3, #group do
+    local scope = group[index]
+    local need, take, capacity, limit = scope[2], scope[3], scope[4], scope[5]
+    local stored = redis.call("GET", KEYS[scope[1]])
+    local state = stored and { struct.unpack(layout, stored) } or { capacity, now, 0, 0, 0, 0, 0, 0, 0, 0 }
+    states[index] = state
+    if limit < 0 then
+      -- Where it is limited once more, it begins full.
+      state[1], state[2] = 0, 0
     else
-      fields[#fields + 1] = name
-      fields[#fields + 1] = name .. ":start"
-    end
-    scope.buckets[#scope.buckets + 1] =
-      { name = name, limit = bucket[3], capacity = bucket[4], start = start, need = bucket[6], take = bucket[7] }
-  end
-  for _, scope in ipairs(scopes) do
-    local stored = redis.call("HMGET", scope.key, unpack(scope.fields))
-    for place, bucket in ipairs(scope.buckets) do
-      local value, since = stored[2 * place - 1], stored[2 * place]
-      if bucket.start == "0" then
-        local passed = math.max(0, now - (tonumber(since) or now))
-        bucket.left = math.min(bucket.capacity, (tonumber(value) or bucket.capacity) + passed * bucket.limit / 60000)
-        -- A node whose clock is behind must not have time pass twice.
-        bucket.at = string.format("%.0f", math.max(now, tonumber(since) or now))
-      else
-        bucket.used = since == bucket.start and tonumber(value) or 0
-        if since and since ~= bucket.start and tonumber(since) > tonumber(bucket.start) then
-          -- Another node has begun the next window: its count stands.
-          bucket.start, bucket.used = since, tonumber(value)
-          bucket.isLater = true
-        end
-        bucket.left = bucket.limit - bucket.used
+      -- A node whose clock is behind must not have time pass twice.
+      local passed = now - state[2]
+      if passed > 0 then
+        state[1], state[2] = state[1] + passed * limit / 60000, now
       end
-      if bucket.need > 0 then
-        if bucket.left < bucket.need then
-          granted = 0
-        elseif bucket.take > 0 then
-          granted = math.min(granted, math.floor((bucket.left - bucket.need) / bucket.take) + 1)
-        end
+      if state[1] > capacity then
+        state[1] = capacity
+      end
+      if need > 0 then
+        granted = fitting(granted, state[1], need, take)
+      end
+    end
+    for window = 1, #scope - 5 do
+      -- What another node has begun later stands.
+      if state[6 + window] < starts[window] then
+        state[2 + window], state[6 + window] = 0, starts[window]
+      end
+      limit = scope[5 + window]
+      if need > 0 and limit >= 0 then
+        granted = fitting(granted, limit - state[2 + window], need, take)
       end
     end
   end
-  local result = { granted }
-  answer[#answer + 1] = result
-  for _, scope in ipairs(scopes) do
-    local changes = {}
-    for _, bucket in ipairs(scope.buckets) do
-      local debit = granted * bucket.take
-      if debit ~= 0 and not (debit < 0 and bucket.isLater) then
-        bucket.left = math.min(bucket.capacity, bucket.left - debit)
-        local isMinute = bucket.start == "0"
-        changes[#changes + 1] = isMinute and "tokens" or bucket.name
-        changes[#changes + 1] = isMinute and tostring(bucket.left)
-          or string.format("%.0f", math.max(0, bucket.used + debit))
-        changes[#changes + 1] = isMinute and "at" or bucket.name .. ":start"
-        changes[#changes + 1] = isMinute and bucket.at or bucket.start
+  length = length + 1
+  answer[length] = granted
+  for index = 3, #group do
+    local scope, state = group[index], states[index]
+    local capacity, debit = scope[4], granted * scope[3]
+    if debit ~= 0 then
+      if scope[5] >= 0 then
+        state[1] = math.min(capacity, state[1] - debit)
       end
-      result[#result + 1] = bucket.left
+      for window = 1, #scope - 5 do
+        if debit > 0 or state[6 + window] == starts[window] then
+          state[2 + window] = math.max(0, state[2 + window] + debit)
+        end
+      end
+      redis.call("SET", KEYS[scope[1]], struct.pack(layout, unpack(state, 1, 10)), "PX", ARGV[2])
     end
-    if #changes > 0 then
-      redis.call("HSET", scope.key, unpack(changes))
-      redis.call("PEXPIRE", scope.key, ARGV[2])
+    answer[length + 1] = state[1]
+    for window = 1, #scope - 5 do
+      answer[length + 1 + window] = scope[5 + window] - state[2 + window]
     end
+    length = length + #scope - 4
   end
 end
 return cjson.encode(answer)
