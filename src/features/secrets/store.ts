@@ -71,6 +71,6 @@ export interface SecretStore {
   remove(tenant: string, path: string, record: Recorder): Promise<boolean>;
   /** Erases all that a tenant has. Repeatable. */
   erase(tenant: string): Promise<void>;
-  /** Whether the backend answers, as `/health/ready` shows it; null: it is one that is shown anyway. */
-  readonly probe: (() => Promise<void>) | null;
+  /** Whether the backend answers, as `/health/ready` shows it. @throws where it does not */
+  probe(): Promise<void>;
 }

@@ -147,7 +147,9 @@ export function postgresSecrets({ sql, encryption, now, newId }: PostgresSecrets
       await sql`delete from secrets where tenant = ${tenant}`;
     },
 
-    probe: null,
+    async probe() {
+      await sql`select 1 from secrets limit 1`;
+    },
   };
 }
 
