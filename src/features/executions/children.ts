@@ -59,6 +59,7 @@ function requestOf(
   input: Json,
 ): StartRequest {
   const { depth, path, swarm_id: swarmId } = header.hierarchy;
+  const counted = rateUserIn(header);
   return {
     ...(isUuid(agent) ? { agentId: agent } : { agentName: agent }),
     tenant,
@@ -67,10 +68,12 @@ function requestOf(
       parent: { executionId: key, depth, path, swarmId },
       workflow: null,
       initiatingUserSub: header.initiating_user_sub,
+      // Of a person who began it all; what a schedule or a webhook began is counted for none.
+      initiatingRealm: counted?.userId === header.initiating_user_sub ? (counted?.realm ?? null) : null,
       exempt: true,
     },
     starter: null,
-    countedFor: rateUserIn(header),
+    countedFor: counted,
     input,
     timeoutSeconds: Math.ceil(timeout_ms / 1000),
     judgedMounts: trigger === "validator" ? plan.mounts : [],

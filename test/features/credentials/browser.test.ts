@@ -88,28 +88,25 @@ afterAll(async () => {
   success?.stop(true);
 });
 
-test.skipIf(program === null)(
-  "a person signs in at a provider, agrees there and here, and the tokens are stored",
-  async () => {
-    const ann = await at.bearer({ username: "ann", email: "ann@acme.test" }, "tenant-acme");
-    const begun = (await at.call(ann, "POST", "/oauth/initiate", { provider: "idp" })).body;
-    const page = await browser.newPage();
-    await page.goto(begun.auth_url);
-    await page.fill("input[name=login]", "ann");
-    await page.fill("input[name=password]", "any");
-    await page.click("button[type=submit]");
-    await page.waitForSelector("text=Authorize");
-    await page.click("button[type=submit]");
-    await page.waitForSelector("text=Store this access?");
-    const text = (await page.textContent("body")) ?? "";
-    for (const part of ["idp", "ann@acme.test", "acme"]) expect(text).toContain(part);
-    const record = async () => (await at.call(ann, "GET", `/${begun.credential_id}`)).body;
-    expect((await record()).status).toBe("pending_oauth");
-    await page.click("button");
-    await page.waitForSelector("text=Welcome back");
-    expect(page.url()).toBe(`http://127.0.0.1:${success.port}/welcome`);
-    expect(await record()).toMatchObject({ status: "active", provider: "idp", scopes: ["openid"] });
-    const rotated = await at.call(ann, "POST", `/${begun.credential_id}/rotate`);
-    expect([rotated.status, rotated.body.version]).toEqual([200, 2]);
-  },
-);
+test.skipIf(program === null)("a person signs in at a provider, agrees there and here; tokens are stored", async () => {
+  const ann = await at.bearer({ username: "ann", email: "ann@acme.test" }, "tenant-acme");
+  const begun = (await at.call(ann, "POST", "/oauth/initiate", { provider: "idp" })).body;
+  const page = await browser.newPage();
+  await page.goto(begun.auth_url);
+  await page.fill("input[name=login]", "ann");
+  await page.fill("input[name=password]", "any");
+  await page.click("button[type=submit]");
+  await page.waitForSelector("text=Authorize");
+  await page.click("button[type=submit]");
+  await page.waitForSelector("text=Store this access?");
+  const text = (await page.textContent("body")) ?? "";
+  for (const part of ["idp", "ann@acme.test", "acme"]) expect(text).toContain(part);
+  const record = async () => (await at.call(ann, "GET", `/${begun.credential_id}`)).body;
+  expect((await record()).status).toBe("pending_oauth");
+  await page.click("button");
+  await page.waitForSelector("text=Welcome back");
+  expect(page.url()).toBe(`http://127.0.0.1:${success.port}/welcome`);
+  expect(await record()).toMatchObject({ status: "active", provider: "idp", scopes: ["openid"] });
+  const rotated = await at.call(ann, "POST", `/${begun.credential_id}/rotate`);
+  expect([rotated.status, rotated.body.version]).toEqual([200, 2]);
+});

@@ -109,6 +109,7 @@ async function requestOf(options: AgentStartOptions, actor: Address, work: Agent
       workflow: { name: header.workflow_name, executionId: actor.key },
       parent: { executionId: actor.key, depth: header.depth, path: header.path, swarmId: null },
       initiatingUserSub: impersonal.includes(header.initiated_by.kind) ? null : header.initiated_by.sub,
+      initiatingRealm: header.initiated_by.realm ?? null,
       exempt: trigger !== "workflow",
     },
     // The starter of the run was checked then; the run goes on in the starter's tier.
