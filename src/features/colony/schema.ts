@@ -6,7 +6,7 @@ import { Uuid, uuidParam } from "../../http/route.ts";
 
 const words = <T extends string>(...known: readonly T[]) => Type.Union(known.map((word) => Type.Literal(word)));
 
-export const Role = words("owner", "admin", "member");
+const Role = words("owner", "admin", "member");
 const GivenRole = words("admin", "member");
 
 /** Routes of a colony take the team that they are about by the query as well. */

@@ -157,4 +157,4 @@ function teamBody(row: TeamRow, tenant: Tenant): TeamBody {
 }
 
 /** The platform's own tenant stands as an enterprise's, where a tier is shown. */
-export const shownTier = (tier: Tier | "system"): Tier => (tier === "system" ? "enterprise" : tier);
+const shownTier = (tier: Tier | "system"): Tier => (tier === "system" ? "enterprise" : tier);
