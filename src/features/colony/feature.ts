@@ -6,6 +6,7 @@ import { sealedAnswers } from "../encryption/port.ts";
 import { executions } from "../executions/feature.ts";
 import { defineFeature } from "../feature.ts";
 import { mail } from "../mail/feature.ts";
+import { tenants as tenantsFeature } from "../tenants/feature.ts";
 import { volumes } from "../volumes/feature.ts";
 import { createColonies } from "./context.ts";
 import { invitationRecords } from "./invitations/records.ts";
@@ -22,11 +23,11 @@ import { createTeamService } from "./teams/service.ts";
 export const colony = defineFeature({
   name: "colony",
   schemas: named,
-  needs: { audit, encryption, mail, agents, executions, volumes },
+  needs: { audit, encryption, mail, tenants: tenantsFeature, agents, executions, volumes },
   tenantTables: ["invitations", "saml_settings"],
   open(
     { sql, tenants, members, keys, publicUrl, now, newId },
-    { audit, encryption, mail, agents, executions, volumes },
+    { audit, encryption, mail, tenants: lifecycle, agents, executions, volumes },
   ) {
     const bases: LinkBase[] = [];
     const linkOf = (tenant: string, token: string): string => {
@@ -37,7 +38,7 @@ export const colony = defineFeature({
     const records = invitationRecords(sql);
     const shared = { sql, colonies, tenants, members, audit, now };
     const invitations = createInvitationService({ ...shared, records, letters: mail, linkOf });
-    const teams = createTeamService({ sql, tenants, members, keys, audit, now });
+    const teams = createTeamService({ sql, tenants, members, audit, endTenant: lifecycle.end });
     const saml = createSamlService(shared);
     audit.erases(records.eraseOlder);
     members.invitedBy({ accept: invitations.acceptBySignIn });

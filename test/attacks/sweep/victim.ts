@@ -56,15 +56,6 @@ export async function settleByExamples(
   }
 }
 
-/** A team of another person's, which the victim is in. */
-async function joinTeam(node: NodeProcess, headers: Headers): Promise<void> {
-  const fields = { username: "dora", email: "dora@team.test", tier: "business" };
-  const owner = { Authorization: `Bearer ${await node.token(fields, "svc-consumer")}` };
-  await node.call("POST", "/v1/teams", { display_name: `${marker}-team` }, owner);
-  const invited = await node.call("POST", "/v1/colony/members", { email: `${marker}@zeta.test` }, owner);
-  await node.call("POST", "/v1/colony/invitations/accept", { token: invited.body.token }, headers);
-}
-
 /** What there is to be known of the victim. */
 export interface Known {
   /** By the path as far as the id, such as `/v1/agents/{id}`: ids of records that its routes show. */

@@ -59,15 +59,11 @@ export function teamRecords(sql: Sql) {
         values (${slug}, 'team', ${display_name}, ${tier}, ${owner})`;
     },
 
-    /** Its data is erased after 30 days. @param at Unix ms @returns false when it was deleted before */
-    async markDeleted(tx: Transaction, slug: string, at: number): Promise<boolean> {
-      const { count } = await tx`
-        update tenants set status = 'deleted', deleted_at = ${new Date(at)}, purge_at = ${new Date(at + keptMs)},
-          updated_at = ${new Date(at)}
-        where slug = ${slug} and kind = 'team' and status <> 'deleted'`;
-      return count > 0;
+    /** Whether the team is there to be deleted; held until the end of the transaction. */
+    async hold(tx: Transaction, slug: string): Promise<boolean> {
+      const rows = await tx`
+        select 1 from tenants where slug = ${slug} and kind = 'team' and status <> 'deleted' for update`;
+      return rows.length > 0;
     },
   };
 }
-
-const keptMs = 30 * 24 * 3600 * 1000;

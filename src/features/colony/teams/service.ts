@@ -6,7 +6,6 @@ import { consumerTenant, tenantKind } from "../../../../actors/identity/tenant.t
 import { invalidField, Problem } from "../../../../actors/kernel/problem.ts";
 import { isStorable } from "../../../../actors/manifest/storable.ts";
 import type { Page } from "../../../http/paging.ts";
-import type { Keys } from "../../../identity/api-keys.ts";
 import type { Members } from "../../../identity/members.ts";
 import { isPlanSuspended, teamId } from "../../../identity/teams.ts";
 import { requireActive, type Tenant, type Tenants } from "../../../identity/tenants.ts";
@@ -29,15 +28,14 @@ export interface TeamServiceOptions {
   readonly sql: Sql;
   readonly tenants: Tenants;
   readonly members: Members;
-  readonly keys: Pick<Keys, "revokeOf" | "changed">;
   readonly audit: Pick<Audit, "append">;
-  /** Unix ms. */
-  readonly now: () => number;
+  /** Deletes a tenant, in the transaction that puts it on record. @returns what is to be called after the commit */
+  readonly endTenant: (tx: Transaction, slug: string) => Promise<() => void>;
 }
 
 export type TeamService = ReturnType<typeof createTeamService>;
 
-export function createTeamService({ sql, tenants, members, keys, audit, now }: TeamServiceOptions) {
+export function createTeamService({ sql, tenants, members, audit, endTenant }: TeamServiceOptions) {
   const records = teamRecords(sql);
 
   async function bodyOf(row: TeamRow): Promise<TeamBody | null> {
@@ -119,16 +117,15 @@ export function createTeamService({ sql, tenants, members, keys, audit, now }: T
       const mayLeaveHome = identity.keyId === null || call.tenant === slug;
       const owns = actsForTenant(identity) ? call.tenant === slug : await records.isOwner(slug, identity);
       if (!owns || !mayLeaveHome) throw ownerOnly();
-      const ended: string[] = [];
+      let ended = () => {};
       await sql.begin(async (tx) => {
-        if (!(await records.markDeleted(tx, slug, now()))) return;
-        ended.push(...(await keys.revokeOf(tx, { tenant: slug })));
+        if (!(await records.hold(tx, slug))) return;
+        ended = await endTenant(tx, slug);
         const target = { type: "team", id };
         await audit.append(tx, auditedBy(call), { tenant: slug, action: "team.deleted", target, details: {} });
       });
-      tenants.changed(slug);
+      ended();
       members.changed(slug);
-      keys.changed(ended);
     },
   };
 
