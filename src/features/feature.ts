@@ -21,7 +21,9 @@ import type { Route } from "../http/route.ts";
 import type { EventStreams } from "../http/streams/sse.ts";
 import type { Keys } from "../identity/api-keys.ts";
 import type { DevelopmentIssuer } from "../identity/development-issuer.ts";
+import type { EmbeddedRealms } from "../identity/embedded-realms.ts";
 import type { Members } from "../identity/members.ts";
+import type { AuthSettings } from "../identity/settings.ts";
 import type { Tenants } from "../identity/tenants.ts";
 import type { Users } from "../identity/users.ts";
 import type { Activity, FactWriter, News, Projection, Runtime } from "../runtime/port.ts";
@@ -67,6 +69,12 @@ export interface NodeContext<S extends SettingTable = SettingTable> {
   readonly callerOf: (request: Request) => Promise<Identity | null>;
   /** Null outside development mode. */
   readonly issuer: DevelopmentIssuer | null;
+  /** Null: the service is no identity provider of its own. */
+  readonly embedded: {
+    readonly realms: EmbeddedRealms;
+    /** `auth.service_accounts` */
+    readonly serviceAccounts: AuthSettings["service_accounts"];
+  } | null;
   readonly models: NodeModels;
   readonly sandboxes: Sandboxes;
   /** What agents and commands get that name no isolation. */

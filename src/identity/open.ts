@@ -9,9 +9,16 @@ import {
   type DevelopmentIssuer,
   readDevelopmentClients,
 } from "./development-issuer.ts";
+import { createEmbeddedRealms, type EmbeddedRealms } from "./embedded-realms.ts";
 import { createMembers, type Members } from "./members.ts";
 import { createRealms } from "./realms.ts";
-import { type AuthSettings, readAuthSettings, type SettingsReading, type TokenAlgorithm } from "./settings.ts";
+import {
+  type AuthSettings,
+  type EmbeddedSettings,
+  readAuthSettings,
+  type SettingsReading,
+  type TokenAlgorithm,
+} from "./settings.ts";
 import { createTenants, type Tenants } from "./tenants.ts";
 import { createTokenVerifier } from "./tokens.ts";
 import { createUsers, type Users } from "./users.ts";
@@ -26,6 +33,10 @@ export interface IdentityConfig {
   readonly authMaxTokenHours: number;
   readonly authJwksCacheTtlSeconds: number;
   readonly publicUrl: string;
+  readonly issuer: "embedded" | null;
+  readonly issuerRealms: "tenants" | "consumers";
+  /** A variable as an operator refers to it by `env:NAME`. */
+  readonly environment: (name: string) => string | undefined;
   readonly devIssuerAlg: TokenAlgorithm;
   readonly devClients: unknown;
   readonly devPassword: string;
@@ -40,11 +51,21 @@ export function readIdentity({ mode, file, authRealms, ...config }: IdentityConf
     max_token_hours: config.authMaxTokenHours,
     jwks_cache_ttl_seconds: config.authJwksCacheTtlSeconds,
   };
-  const { settings, problems } = readAuthSettings(section, mode === "development");
+  const { settings, problems: found } = readAuthSettings(section, mode === "development", embeddedOf(config));
+  const problems = [...found];
+  for (const { secret, client_id } of settings?.service_accounts ?? []) {
+    if (secret !== undefined && !config.environment(secret.slice("env:".length)))
+      problems.push(`auth.service_accounts: ${secret} of ${client_id} is not set`);
+  }
+  if (problems.length > 0) return { settings: null, problems };
   const clients = readDevelopmentClients(config.devClients);
   if (clients !== null) return { settings, problems };
   return { settings: null, problems: [...problems, "SVC_DEV_CLIENTS must list {client_id, client_secret, role?}"] };
 }
+
+/** Null: the service is no identity provider of its own. */
+const embeddedOf = (config: Pick<IdentityConfig, "issuer" | "issuerRealms" | "publicUrl">): EmbeddedSettings | null =>
+  config.issuer === null ? null : { realms: config.issuerRealms, publicUrl: config.publicUrl };
 
 export interface Identification {
   readonly authenticator: Authenticator;
@@ -52,6 +73,8 @@ export interface Identification {
   readonly members: Members;
   readonly keys: Keys;
   readonly users: Users;
+  /** Null: the service is no identity provider of its own. */
+  readonly embedded: EmbeddedRealms | null;
   /** Rejects while the keys of some configured realm cannot be had; null when none is configured. */
   readonly probe: (() => Promise<void>) | null;
 }
@@ -64,7 +87,7 @@ export async function openIdentity(
   notices: Notices,
   now: () => number,
 ): Promise<Identification & { readonly issuer: DevelopmentIssuer | null }> {
-  const development = config.mode === "development";
+  const development = config.mode === "development" && config.issuer === null;
   const clients = readDevelopmentClients(config.devClients) ?? [];
   const issuer = development
     ? await createDevelopmentIssuer({
@@ -79,7 +102,15 @@ export async function openIdentity(
   const known = development ? withDevelopmentClients(settings, clients) : settings;
   return {
     issuer,
-    ...createIdentification({ sql, notices, settings: known, issuer, limitFailures: !development, now }),
+    ...createIdentification({
+      sql,
+      notices,
+      settings: known,
+      issuer,
+      embedded: embeddedOf(config),
+      limitFailures: config.mode !== "development",
+      now,
+    }),
   };
 }
 
@@ -99,6 +130,8 @@ export interface IdentificationOptions {
   readonly settings: AuthSettings;
   /** Null outside development mode. */
   readonly issuer: Pick<DevelopmentIssuer, "realms"> | null;
+  /** Null: the service is no identity provider of its own. */
+  readonly embedded?: EmbeddedSettings | null;
   /** Whether failed authentications are limited per address. */
   readonly limitFailures: boolean;
   /** Unix milliseconds. */
@@ -110,14 +143,27 @@ export function createIdentification({
   notices,
   settings,
   issuer,
+  embedded: provider = null,
   limitFailures,
   now,
 }: IdentificationOptions): Identification {
   const tenants = createTenants(sql, now, notices);
   const tenantExists = async (slug: string) => (await tenants.status(slug)) !== null;
+  const embedded =
+    provider === null
+      ? null
+      : createEmbeddedRealms({
+          sql,
+          embedded: provider,
+          configured: settings.realms,
+          tenantExists: async (slug) => ((await tenants.status(slug)) ?? "deleted") !== "deleted",
+          ttlMs: settings.jwks_cache_ttl_seconds * 1000,
+          now,
+        });
   const realms = createRealms({
     settings,
     development: issuer?.realms ?? null,
+    embedded,
     tenantExists,
     now,
   });
@@ -141,6 +187,7 @@ export function createIdentification({
     members,
     keys,
     users,
+    embedded,
     probe: settings.realms.length > 0 ? realms.probe : null,
   };
 }

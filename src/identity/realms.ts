@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { ClaimRules } from "../../actors/identity/claims.ts";
 import { isEnterpriseSlug } from "../../actors/identity/tenant.ts";
+import type { EmbeddedRealms } from "./embedded-realms.ts";
 import { fetchJwks, KeySet } from "./keys.ts";
 import {
   type AuthSettings,
@@ -39,6 +40,8 @@ export interface RealmsOptions {
   readonly settings: AuthSettings;
   /** Null outside development mode. */
   readonly development: DevelopmentRealms | null;
+  /** Null: the service is no identity provider of its own. */
+  readonly embedded?: EmbeddedRealms | null;
   /** Whether a tenant was created; its template realm counts only then. */
   readonly tenantExists: (slug: string) => Promise<boolean>;
   readonly now: () => number;
@@ -47,7 +50,7 @@ export interface RealmsOptions {
 /** Template realms kept at once; each holds a few keys. */
 const maxTemplateRealms = 1000;
 
-export function createRealms({ settings, development, tenantExists, now }: RealmsOptions): Realms {
+export function createRealms({ settings, development, embedded = null, tenantExists, now }: RealmsOptions): Realms {
   const machineClients = new Set(
     settings.service_accounts.filter((account) => account.machine_only).map((account) => account.client_id),
   );
@@ -83,6 +86,10 @@ export function createRealms({ settings, development, tenantExists, now }: Realm
       if (development?.issuerPrefix && issuer.startsWith(development.issuerPrefix)) {
         const realm = developmentRealm(issuer.slice(development.issuerPrefix.length), development);
         return realm && open(realm, development.keys);
+      }
+      if (embedded !== null && issuer.startsWith(embedded.issuerPrefix)) {
+        const realm = await embedded.find(issuer.slice(embedded.issuerPrefix.length));
+        return realm && open(realm, embedded.keys);
       }
       const tenant = template ? tenantOfIssuer(template.issuer_url, issuer) : null;
       if (!template || tenant === null || !(await tenantExists(tenant))) return null;

@@ -3,7 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { isEnterpriseSlug, tenantKind } from "../../actors/identity/tenant.ts";
 import { shapeIssues } from "../../actors/kernel/shape-issues.ts";
-import { anyText, choice, integer, json, text } from "../config/setting.ts";
+import { anyText, choice, integer, json, optionalChoice, text } from "../config/setting.ts";
 
 const ClaimPaths = Type.Array(Type.String({ minLength: 1 }), { minItems: 1 });
 
@@ -50,6 +50,10 @@ export const AuthSettings = Type.Object({
       tenants: Type.Array(Type.String(), { default: ["*"] }),
       /** The client is a machine even when its tokens look like a person's. */
       machine_only: Type.Boolean({ default: false }),
+      /** `env:NAME`: what the embedded identity provider knows the client by. */
+      secret: Type.Optional(Type.String({ pattern: "^env:[A-Za-z_][A-Za-z0-9_]*$" })),
+      /** Of the client's tokens by the embedded identity provider. */
+      role: Type.Optional(Type.Union([Type.Literal("readonly"), Type.Literal("operator"), Type.Literal("admin")])),
     }),
     { default: [] },
   ),
@@ -60,6 +64,17 @@ export const AuthSettings = Type.Object({
 export type AuthSettings = Static<typeof AuthSettings>;
 
 export const identitySettings = {
+  issuer: optionalChoice("SVC_ISSUER", {
+    meaning: "embedded: the service is its own identity provider, for installations without another one",
+    of: ["embedded"],
+    defaultText: "none; in development the development issuer",
+  }),
+  issuerRealms: choice("SVC_ISSUER_REALMS", {
+    meaning:
+      "whose people the embedded provider has beside operators: a realm for each enterprise tenant, or one for all",
+    of: ["tenants", "consumers"],
+    default: "tenants",
+  }),
   authRealms: json("SVC_AUTH_REALMS", {
     meaning: "realms whose tokens are accepted; replaces auth.realms of the file; one is required in production",
     shape: "array",
@@ -107,12 +122,15 @@ export const identitySettings = {
 
 /** What the settings above contradict: no realm would be accepted. */
 export function identityContradictions(
-  { authRealms }: { readonly authRealms?: unknown },
+  { authRealms, issuer }: { readonly authRealms?: unknown; readonly issuer?: "embedded" | null },
   { production, file }: { readonly production: boolean; readonly file: { readonly auth?: Record<string, unknown> } },
 ): readonly string[] {
   const realms = authRealms ?? file.auth?.realms;
-  if (!production || authRealms === undefined || (Array.isArray(realms) && realms.length > 0)) return [];
-  return ["SVC_AUTH_REALMS (or auth.realms in SVC_CONFIG_FILE) must name at least one realm in production"];
+  if (!production || authRealms === undefined || issuer !== null || (Array.isArray(realms) && realms.length > 0))
+    return [];
+  return [
+    "SVC_AUTH_REALMS (or auth.realms in SVC_CONFIG_FILE) must name at least one realm in production, or SVC_ISSUER be embedded",
+  ];
 }
 
 export interface SettingsReading {
@@ -122,11 +140,23 @@ export interface SettingsReading {
   readonly problems: readonly string[];
 }
 
+/** The embedded identity provider, as far as identity has to know it. */
+export interface EmbeddedSettings {
+  readonly realms: "tenants" | "consumers";
+  /** `SVC_PUBLIC_URL`, without a trailing slash. */
+  readonly publicUrl: string;
+}
+
 /**
  * Reads the `auth` section, from a file or from `SVC_AUTH_…`.
  * @param development allows plain http to any host, and a start without realms
+ * @param embedded    null: the service is no identity provider of its own
  */
-export function readAuthSettings(raw: unknown, development: boolean): SettingsReading {
+export function readAuthSettings(
+  raw: unknown,
+  development: boolean,
+  embedded: EmbeddedSettings | null = null,
+): SettingsReading {
   const filled = Value.Default(AuthSettings, structuredClone(raw ?? {}));
   const shape = shapeIssues(Value.Errors(AuthSettings, filled), 50).map(({ path, message }) =>
     path === "" ? `auth ${message}` : `auth.${path}: ${message}`,
@@ -144,8 +174,9 @@ export function readAuthSettings(raw: unknown, development: boolean): SettingsRe
     const seen = settings.realms.map((realm) => realm[field]);
     if (new Set(seen).size < seen.length) problems.push(`auth.realms: two realms share one ${field}`);
   }
-  if (settings.realms.length === 0 && !development)
+  if (settings.realms.length === 0 && !development && embedded === null)
     problems.push("auth.realms: no realm is configured (SVC_AUTH_REALMS)");
+  problems.push(...(embedded === null ? withoutEmbedded(settings) : besideEmbedded(settings, embedded)));
   return { settings: problems.length === 0 ? settings : null, problems };
 }
 
@@ -154,7 +185,7 @@ export const jwksUri = (realm: RealmSettings): string =>
   realm.jwks_uri ?? `${realm.issuer_url}/protocol/openid-connect/certs`;
 
 /** The tenant a tenant realm is for. */
-const realmTenant = (slug: string): string => slug.slice("tenant-".length);
+export const realmTenant = (slug: string): string => slug.slice("tenant-".length);
 
 /** Whether a slug can name the realm of a tenant's own users. */
 export function isTenantRealm(slug: string): boolean {
@@ -172,6 +203,38 @@ function realmProblems(realm: RealmSettings, at: string, development: boolean): 
   else if (uri.protocol !== "https:" && !development && !isLoopback(uri.hostname)) {
     problems.push(`${at}.jwks_uri: must be https`);
   }
+  return problems;
+}
+
+/** Settings that only the embedded provider reads. */
+const withoutEmbedded = ({ service_accounts }: AuthSettings): string[] =>
+  service_accounts.flatMap(({ secret, role }, index) =>
+    secret === undefined && role === undefined
+      ? []
+      : [`auth.service_accounts.${index}: secret and role are of the embedded provider (SVC_ISSUER=embedded)`],
+  );
+
+/** What may not stand beside the embedded provider: another issuer for the people that it has. */
+function besideEmbedded(settings: AuthSettings, { realms, publicUrl }: EmbeddedSettings): string[] {
+  const problems: string[] = [];
+  const kinds = realms === "consumers" ? ["system", "consumer"] : ["system"];
+  for (const kind of kinds) {
+    if (settings.realms.some((realm) => realm.kind === kind))
+      problems.push(`auth.realms: a ${kind} realm beside the one of the embedded provider (SVC_ISSUER)`);
+  }
+  if (settings.realms.some(({ slug }) => slug === "svc-system" || (realms === "consumers" && slug === "svc-consumer")))
+    problems.push("auth.realms: a slug of the embedded provider's realms (SVC_ISSUER)");
+  if (realms === "tenants" && settings.tenant_realm_template !== undefined)
+    problems.push("auth.tenant_realm_template: the embedded provider has the tenants' realms (SVC_ISSUER_REALMS)");
+  if (settings.realms.some(({ issuer_url }) => issuer_url.startsWith(`${publicUrl}/realms/`)))
+    problems.push("auth.realms: an issuer of the embedded provider (SVC_ISSUER)");
+  const { protocol, hostname } = new URL(publicUrl);
+  if (protocol !== "https:" && !isLoopback(hostname))
+    problems.push("SVC_PUBLIC_URL must be https, or of this machine, for SVC_ISSUER=embedded");
+  settings.service_accounts.forEach(({ secret, role }, index) => {
+    if (role !== undefined && secret === undefined)
+      problems.push(`auth.service_accounts.${index}.role: of a client with a secret`);
+  });
   return problems;
 }
 

@@ -36,7 +36,8 @@ export function banner(config: Config, { port, internalPort, models, sandboxes }
   rows.push(["sandbox", kinds.join(", ")]);
   if (config.nodes > 1) rows.push(["nodes", `${config.nodes}, a process each`]);
   const lines = [`svc is ready (${config.mode})`, "", ...rows.map(([name = "", text]) => `  ${name.padEnd(9)}${text}`)];
-  if (!development) return lines.join("\n");
+  if (config.issuer !== null) lines.push("", `  Operators sign in at ${config.publicUrl}/realms/svc-system/account`);
+  if (!development || config.issuer !== null) return lines.join("\n");
   return [
     ...lines,
     "",

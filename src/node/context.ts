@@ -105,6 +105,10 @@ export async function openContext(
         ? identity.authenticator.identify(request, false, null).catch(() => null)
         : Promise.resolve(null),
     issuer: identity.issuer,
+    embedded:
+      identity.embedded === null
+        ? null
+        : { realms: identity.embedded, serviceAccounts: validated.identity.service_accounts },
     models: validated.models,
     sandboxes,
     defaultIsolation: isolation,

@@ -7,6 +7,7 @@ import { colony } from "../features/colony/feature.ts";
 import { credentials } from "../features/credentials/feature.ts";
 import { developmentIssuer } from "../features/development-issuer/feature.ts";
 import { egress } from "../features/egress/feature.ts";
+import { embeddedIssuer } from "../features/embedded-issuer/feature.ts";
 import { encryption } from "../features/encryption/feature.ts";
 import { executionTokens } from "../features/execution-tokens/feature.ts";
 import { executions } from "../features/executions/feature.ts";
@@ -34,6 +35,7 @@ export const features = [
   // First: what it keeps of a tenant goes last.
   tenants,
   developmentIssuer,
+  embeddedIssuer,
   incidents,
   audit,
   encryption,

@@ -105,7 +105,7 @@ test("production is the default and lists all that is missing", () => {
   expect(problemsOf({})).toEqual([
     "DATABASE_URL is required in production",
     "REDIS_URL is required in production, or REDIS_SENTINELS or REDIS_CLUSTER",
-    "SVC_AUTH_REALMS (or auth.realms in SVC_CONFIG_FILE) must name at least one realm in production",
+    "SVC_AUTH_REALMS (or auth.realms in SVC_CONFIG_FILE) must name at least one realm in production, or SVC_ISSUER be embedded",
     "SVC_MASTER_KEY is required in production: 32 bytes in base64, as openssl rand -base64 32 prints",
   ]);
   expect(loadConfig(production)).toMatchObject({ mode: "production", host: "0.0.0.0" });

@@ -38,7 +38,10 @@ export function recordedUrl(url: string): string {
   const path = start < 0 ? "/" : url.slice(start);
   const shown = path.replace(pathToken, (token) => `${beforeToken.exec(token)?.[0] ?? ""}/REDACTED`);
   const told = shown
-    .replace(/([?&](?:[\w.-]*(?:token|secret|password|signature)|state|code))=[^&#]*/gi, "$1=REDACTED")
+    .replace(
+      /([?&](?:[\w.-]*(?:token|secret|password|signature)|state|code|user_code|id_token_hint))=[^&#]*/gi,
+      "$1=REDACTED",
+    )
     .replace(keyValue, "svc_REDACTED");
   return told.length > maxRecordedUrl ? `${told.slice(0, maxRecordedUrl)}…` : told;
 }

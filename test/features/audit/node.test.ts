@@ -133,6 +133,11 @@ const writers: Readonly<Record<string, string | null>> = {
   "POST /v1/human-approvals/{id}/approve": "approval.approved",
   "POST /v1/human-approvals/{id}/links": "approval.link_issued",
   "POST /v1/human-approvals/{id}/reject": "approval.rejected",
+  // Where people are: test/features/embedded-issuer.
+  "DELETE /v1/people/{id}": null,
+  "PATCH /v1/people/{id}": null,
+  "POST /v1/people": null,
+  "POST /v1/people/{id}/reset": null,
   "POST /v1/secrets/{path}": "secret.written",
   "POST /v1/stimuli": null,
   "POST /v1/stimuli/dead-letters/replay": "stimulus.replayed",
