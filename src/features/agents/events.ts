@@ -46,8 +46,12 @@ export async function eraseHistories(sql: Sql, before: Date, limit: number): Pro
   return erased.count;
 }
 
-/** A purged tenant: what counts the events of agents whose whole history was its own. Repeatable; ahead of the events. */
-export async function forgetNumbering(sql: Sql, tenant: string): Promise<void> {
+/**
+ * A purged tenant: what counts the events of agents whose whole history was its own, and where global agents came from
+ * and would return to. Repeatable; ahead of the events.
+ */
+export async function forgetOrigins(sql: Sql, tenant: string): Promise<void> {
+  await sql`update agents set origin_tenant = null where origin_tenant = ${tenant}`;
   await sql`
     delete from agent_event_heads h
     where agent_id in (select agent_id from agent_events where tenant = ${tenant})

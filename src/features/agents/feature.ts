@@ -7,7 +7,7 @@ import { audit } from "../audit/feature.ts";
 import { defineFeature } from "../feature.ts";
 import { references } from "../references/feature.ts";
 import { countDeployed } from "./deploy.ts";
-import { agentEvents, eraseHistories, forgetNumbering } from "./events.ts";
+import { agentEvents, eraseHistories, forgetOrigins } from "./events.ts";
 import type { AgentChange } from "./parts.ts";
 import type { AgentUse } from "./port.ts";
 import { loadRuntimes } from "./registry.ts";
@@ -89,7 +89,7 @@ export const agents = defineFeature({
       },
       routes: [...agentRoutes(agents), ...catalogueRoutes(runtimes, models)],
       async erase(tenant) {
-        await forgetNumbering(sql, tenant);
+        await forgetOrigins(sql, tenant);
         return true;
       },
       jobs: [

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { features } from "../../../src/node/features.ts";
 import { say } from "../../harness/manifests.ts";
 import { until } from "../../harness/until.ts";
-import { type Fixture, openFixture } from "./fixture.ts";
+import { type Fixture, type Headers, openFixture } from "./fixture.ts";
 
 let at: Fixture;
 beforeAll(async () => {
@@ -89,6 +89,11 @@ test("a purge leaves no row, file or secret of the tenant; its name and its log 
   await done("POST", "/v1/api-keys", { name: "ci", scopes: ["agent:list"] });
   await done("PUT", "/v1/secrets/ci/token", { value: "s3cret-value-of-the-tenant" });
   await done("POST", "/v1/credentials/api-key", { provider: "openai", api_key: "k-of-the-tenant" });
+  const shared = await at.deploy(ann);
+  const admin = await at.operator("admin");
+  const publish = (scope: string, headers: Headers) =>
+    node.call("POST", `/v1/agents/${shared}/scope`, { scope }, headers);
+  expect((await publish("global", { ...admin, "X-Svc-Tenant": slug })).status).toBe(200);
   expect((await tablesWith(slug)).length).toBeGreaterThan(12);
 
   await at.admin("DELETE", `/${slug}`);
@@ -114,17 +119,21 @@ test("a purge leaves no row, file or secret of the tenant; its name and its log 
   expect((await at.admin("POST", `/${slug}/restore`)).body.code).toBe("tenant_purged");
   expect((await at.admin("POST", "", { slug, display_name: "again" })).body.code).toBe("tenant_exists");
   expect((await node.call("GET", "/v1/agents", undefined, ann)).body.code).toBe("tenant_deleted");
-  const admin = { ...(await at.operator("admin")), "X-Svc-Tenant": slug };
-  expect((await node.call("GET", "/v1/agents", undefined, admin)).body.code).toBe("tenant_deleted");
+  const switched = { ...admin, "X-Svc-Tenant": slug };
+  expect((await node.call("GET", "/v1/agents", undefined, switched)).body.code).toBe("tenant_deleted");
   const log = (
     await node.call("GET", `/v1/admin/audit?tenant_id=${slug}&action=tenant.`, undefined, await at.operator("admin"))
   ).body.items;
   expect(log.map(({ action }: { action: string }) => action)).toEqual([
     "tenant.purged",
     "tenant.deleted",
+    "tenant.switch",
     "tenant.created",
   ]);
   expect(log[0].actor).toMatchObject({ kind: "system", name: "purge" });
+  // What it gave to all stays theirs.
+  expect((await publish("tenant", admin)).body).toMatchObject({ agent_id: shared, tenant_id: "svc-system" });
+  expect((await node.call("DELETE", `/v1/agents/${shared}`, undefined, admin)).status).toBe(200);
 });
 
 test("after the purge of a consumer's tenant its user starts anew, empty", async () => {

@@ -202,7 +202,14 @@ describe("a service account names a tenant", () => {
     expect(await agents(home)).not.toContain(agent);
   });
 
-  test("a malformed name is 400, a client that is not listed 403", async () => {
+  test("another tenant's record is unknown there, and the look makes no tenant", async () => {
+    const slug = `look-${crypto.randomUUID().slice(0, 8)}`;
+    const agent = await at.deploy(await at.service(await at.newTenant()));
+    const answer = await at.node.call("GET", `/v1/agents/${agent}`, undefined, await at.service(slug));
+    expect([answer.status, await exists(slug)]).toEqual([404, false]);
+  });
+
+  test("a malformed name is 400", async () => {
     const malformed = await at.node.call("GET", "/v1/agents", undefined, await at.service("Bad_Slug"));
     expect([malformed.status, malformed.body.code]).toEqual([400, "invalid_tenant_slug"]);
     const { sql } = at.stores;
@@ -224,7 +231,7 @@ test("a delegated read of an unknown tenant is empty and makes none, a write mak
   const readonly = await at.service(slug, { role: "readonly" });
   expect(await agents(readonly)).toEqual([]);
   const refused = await at.node.call("POST", "/v1/volumes", { label: "x" }, readonly);
-  expect(refused.status).toBeOneOf([403, 404]);
+  expect([refused.status, refused.body.code]).toEqual([404, "tenant_not_found"]);
   expect(await exists(slug)).toBe(false);
   await at.deploy(await at.service(slug));
   expect((await at.admin("GET", `/${slug}`)).body).toMatchObject({ kind: "enterprise", tier: "enterprise" });

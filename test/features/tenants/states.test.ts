@@ -131,6 +131,10 @@ describe("suspend, resume, delete, restore", () => {
       timeoutMs: 40_000,
       what: "the cancellation",
     });
+    await until(async () => (await at.stores.sql`select from runtime_timers where tenant = ${slug}`).count === 0, {
+      timeoutMs: 20_000,
+      what: "the end of its timers",
+    });
   });
 });
 
