@@ -16,7 +16,7 @@ export interface Owned {
 /** A person or machine, as far as ownership goes by it. */
 export type Subject = Pick<Identity, "realm" | "userId">;
 
-export const isOwn = (caller: Subject, { realm, userId }: Subject): boolean =>
+const isOwn = (caller: Subject, { realm, userId }: Subject): boolean =>
   caller.realm === realm && caller.userId === userId;
 
 /** Another person's personal credential is as unknown as one of another tenant, to administrators too. */

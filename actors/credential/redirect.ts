@@ -8,7 +8,7 @@ export function isSafeUrl(text: string): boolean {
 }
 
 /** @param hostname as `URL` has it */
-export const isLoopback = (hostname: string): boolean =>
+const isLoopback = (hostname: string): boolean =>
   hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 
 /** @param configured the provider's list, our own callback included */
