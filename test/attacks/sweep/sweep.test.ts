@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { type NodeProcess, startNodeProcess } from "../../harness/node/node-process.ts";
 import { freshStores, type TestStores } from "../../harness/stores.ts";
 import { isReference, type Operation, operationsOf, targetOf } from "./operations.ts";
+import { randomness } from "./random.ts";
 import { type Known, kindOf, marker, settle, settleByExamples, survey } from "./victim.ts";
 
 const tries = Number(process.env.SWEEP_TRIES ?? 500);
@@ -109,17 +110,6 @@ function placesOf(operation: Operation): readonly Place[] {
 
 /** Tells of an approval that is not there as of one that is decided, by 200. */
 const alwaysThere = ["/v1/human-approvals/{id}"];
-
-/** Numbers from 0 to 1, the same for the same seed. */
-function randomness(start: number): () => number {
-  let state = start;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 /** An id or name of the same form that no record has. */
 function unknownLike(value: string, random: () => number): string {
