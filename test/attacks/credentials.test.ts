@@ -96,7 +96,8 @@ test("a token or key, wherever a client puts it, is in no log and no table", asy
       if (response.headers.get("content-type")?.startsWith("text/event-stream")) return response.body?.cancel();
       const text = await response.text();
       // Who sent it may read it again.
-      if (response.status >= 500) throw new Error(`${method} ${target}: ${response.status} ${text.slice(0, 500)}`);
+      if (response.status >= 500 && response.status !== 501)
+        throw new Error(`${method} ${target}: ${response.status} ${text.slice(0, 500)}`);
     });
     expect(wrongs.length).toBeGreaterThan(500);
     // The log is written for every request, also for the last of them.

@@ -130,7 +130,9 @@ test("the document tells what the routes declare", async () => {
   const before = /`invalid_agent_id`.*`malformed_request`, `invalid_host`/;
   expect(refused("400")).toMatchObject({ description: expect.stringMatching(before) });
   // Some routes answer that code as 422.
-  expect(refused("422")).toMatchObject({ description: "`agent_not_found`, `validation_failed`" });
+  expect(refused("422")).toMatchObject({
+    description: expect.stringMatching(/`agent_not_found`, `validation_failed`$/),
+  });
   expect(document.components.schemas).toEqual({
     Error: expect.any(Object),
     Started: {

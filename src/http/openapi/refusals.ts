@@ -52,8 +52,10 @@ export function refusalsOf(route: Route): readonly ProblemCode[] {
     ...(route.path.endsWith("/*") ? (["invalid_id"] as const) : []),
     ...(route.query === null && route.body?.kind !== "json" ? [] : (["validation_failed"] as const)),
     ...(route.body === null ? [] : (["malformed_body", "body_too_large", "unsupported_media_type"] as const)),
-    // Who sends a key may send it with another body.
-    ...("Idempotency-Key" in (route.headers?.properties ?? {}) ? (["idempotency_key_reused"] as const) : []),
+    // Who sends a key may send it with another body, or one that is no key.
+    ...("Idempotency-Key" in (route.headers?.properties ?? {})
+      ? (["idempotency_key_reused", "validation_failed"] as const)
+      : []),
     ...(route.sse ? (["too_many_streams"] as const) : []),
     // Of the stores, of an actor that answers too late, and of checks that wait for their tenant's turn.
     "too_many_checks",
