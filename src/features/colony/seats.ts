@@ -2,7 +2,7 @@
 import { seatsOf } from "../../../actors/colony/plan.ts";
 import type { Tier } from "../../../actors/identity/identity.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
-import type { Tenant } from "../../identity/tenants.ts";
+import type { Tenant, Tenants } from "../../identity/tenants.ts";
 import type { Sql, Transaction } from "../../store/postgres/pool.ts";
 
 /** Whose plan pays for the people of a colony. */
@@ -14,11 +14,15 @@ export interface Payer {
   readonly limit: number | null;
 }
 
-/** @param team of which the payer is asked */
-export function payerOf({ slug, kind, ownerTenant, ownerTier, subscriptionTier, standing }: Tenant): Payer {
-  if (kind === "team") return { tenant: ownerTenant ?? slug, kind, limit: seatsOf(ownerTier) };
+/** @param payer of a team: its owner's own tenant as it is in the turn (`inTurn`); what is remembered may be older */
+export async function payerOf(team: Tenant, tenants: Pick<Tenants, "find">, payer = team.ownerTenant): Promise<Payer> {
+  const { slug, kind, subscriptionTier, standing } = team;
   // An enterprise's tenant without a subscription is not capped.
-  return { tenant: slug, kind: "enterprise", limit: subscriptionTier === null ? null : seatsOf(standing.tier) };
+  if (kind !== "team")
+    return { tenant: slug, kind: "enterprise", limit: subscriptionTier === null ? null : seatsOf(standing.tier) };
+  const owner = payer === null ? null : await tenants.find(payer);
+  const tier = owner === null || owner.status === "deleted" ? "free" : owner.standing.tier;
+  return ownerAsPayer(payer ?? slug, tier);
 }
 
 /** Who pays for teams of this owner. @param tier of the owner */
@@ -31,12 +35,13 @@ export const ownerAsPayer = (tenant: string, tier: Tier | "system"): Payer => ({
 /**
  * Runs a change of a colony's people after all others that the same plans pay for.
  * @param others further payers whose people the change counts
+ * @param work   is told who pays
  */
 export async function inTurn<T>(
   sql: Sql,
   tenant: string,
   others: readonly string[],
-  work: (tx: Transaction) => Promise<T>,
+  work: (tx: Transaction, payer: string) => Promise<T>,
 ): Promise<T> {
   for (;;) {
     const payer = await payerNow(sql, tenant);
@@ -46,7 +51,7 @@ export async function inTurn<T>(
       for (const name of [...new Set([payer, ...others])].sort())
         await tx`select pg_advisory_xact_lock(hashtextextended(${`colony ${name}`}, 0))`;
       // The team may have gone to another owner meanwhile.
-      return (await payerNow(tx, tenant)) === payer ? { value: await work(tx) } : null;
+      return (await payerNow(tx, tenant)) === payer ? { value: await work(tx, payer) } : null;
     })) as { readonly value: T } | null;
     if (done !== null) return done.value;
   }

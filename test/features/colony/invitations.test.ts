@@ -134,6 +134,15 @@ test("withdrawn, replaced and expired invitations open nothing", async () => {
   expect(await ann.refused("POST", "/v1/colony/members", { email: "late@expired.test" })).toBe("201 undefined");
 });
 
+test("of requests that accept one invitation at once a single one does", async () => {
+  const [ann, bob] = [await fixture.person("ann"), await fixture.person("bob")];
+  await ann.team();
+  const { token } = await ann.done("POST", "/v1/colony/members", { email: bob.email });
+  const answers = await Promise.all(Array.from({ length: 6 }, () => bob.refused("POST", accept, { token })));
+  expect(answers.sort()).toEqual(["200 undefined", ...Array(5).fill("409 invitation_not_pending")]);
+  expect((await ann.done("GET", "/v1/colony/members")).count).toBe(2);
+});
+
 test("the role of an invitation changes, but never to owner", async () => {
   const [ann, bob] = [await fixture.person("ann"), await fixture.person("bob")];
   await ann.team();

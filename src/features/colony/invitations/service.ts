@@ -94,12 +94,12 @@ export function createInvitationService(options: InvitationServiceOptions) {
       const at = now();
       const expiresAt = at + invitationLastsMs;
       const by = auditedBy(call);
-      const row = await inTurn(sql, tenant, [], async (tx) => {
+      const row = await inTurn(sql, tenant, [], async (tx, payer) => {
         const folded = foldedAddress(address);
         if (await known.isKnown(tx, tenant, folded))
           throw new Problem("already_member", "A member is known by this address");
         const replaced = await records.replace(tx, tenant, folded, new Date(at));
-        await requireSeats(tx, payerOf(found), 1, new Date(at));
+        await requireSeats(tx, await payerOf(found, tenants, payer), 1, new Date(at));
         const made = { id, tenant, address, address_folded: folded, role };
         const times = { at: new Date(at), expiresAt: new Date(expiresAt) };
         await records.create(tx, { ...made, ...times, tokenHash: hashOf(token) });
@@ -140,7 +140,6 @@ export function createInvitationService(options: InvitationServiceOptions) {
       const { tenant } = found;
       await inTurn(sql, tenant, [], async (tx) => {
         const at = new Date(now());
-        // Before the invitation's row, as signing in locks them.
         const mine = await known.one(tx, tenant, person);
         const row = (await records.held(tx, tenant, found.id, at)) ?? found;
         if (row.by_sign_in && isOf(row, person)) return records.linkUsed(tx, row.id);

@@ -32,7 +32,7 @@ export function createSubscriptionView({ sql, colonies, tenants, use, now }: Sub
     const tenant = await tenants.find(slug);
     if (tenant === null || tenant.kind === "system") return { used: 0, limit: null };
     if (tenant.kind === "consumer") return { used: 1, limit: 1 };
-    const payer = payerOf(tenant);
+    const payer = await payerOf(tenant, tenants);
     return { used: await seatsUsed(sql, payer, new Date(now())), limit: payer.limit };
   }
 
