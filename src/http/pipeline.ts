@@ -60,6 +60,14 @@ export function pipeline(
     audit?.denied(by, error.code);
   }
 
+  /** A refusal of a route that debits tells the caller's rates as well. */
+  async function withRates(error: unknown, { identity, tenant }: Known): Promise<unknown> {
+    if (route.rates === null || identity === undefined || tenant === undefined) return error;
+    if (!(error instanceof Problem) || error.status >= 500 || "RateLimit-Limit" in error.headers) return error;
+    const { code, message, extras, headers, status } = error;
+    return new Problem(code, message, extras, { ...(await route.rates({ identity, tenant })), ...headers }, status);
+  }
+
   return async function run(incoming: Incoming, rawParams: Readonly<Record<string, string>>): Promise<Response> {
     const known: Known = {};
     try {
@@ -67,7 +75,7 @@ export function pipeline(
       return await handled(incoming, rawParams, known);
     } catch (error) {
       noteRefusal(error, incoming, known);
-      throw error;
+      throw await withRates(error, known);
     }
   };
 

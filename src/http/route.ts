@@ -245,6 +245,9 @@ interface Declaration<P extends TObject, Q extends TObject, B extends BodyRule |
   readonly timeoutSeconds?: number;
 }
 
+/** How a caller stands with the rates of a route that debits. */
+export type TellRates = (who: Pick<Call, "identity" | "tenant">) => Promise<Readonly<Record<string, string>>>;
+
 export interface RouteDeclaration<
   P extends TObject,
   Q extends TObject,
@@ -262,6 +265,8 @@ export interface RouteDeclaration<
   readonly peopleOnly?: true;
   /** Also answers in a suspended tenant: what pays for it, shows it, or takes something away. */
   readonly whileSuspended?: true;
+  /** Headers that tell the caller's rates, for answers that bring none: refusals of every step behind the scope. Never throws. */
+  readonly rates?: TellRates;
   /** Before the body is read: the refusal while the feature lacks its configuration, otherwise null. `refusals` names it. */
   readonly configured?: () => Problem | null;
   /** Answers `text/event-stream`: accepts `?token=` and is never cached. */
@@ -304,6 +309,7 @@ export interface Route {
   readonly operatorsOnly: boolean | "admin";
   readonly peopleOnly: boolean;
   readonly whileSuspended: boolean;
+  readonly rates: TellRates | null;
   readonly configured: (() => Problem | null) | null;
   readonly params: TObject | null;
   readonly query: TObject | null;
@@ -335,6 +341,7 @@ export function defineRoute<
     operatorsOnly: declaration.operatorsOnly ?? false,
     peopleOnly: declaration.peopleOnly ?? false,
     whileSuspended: declaration.whileSuspended ?? false,
+    rates: declaration.rates ?? null,
     configured: declaration.configured ?? null,
     prove: null,
     tenantOf: () => null,
@@ -360,6 +367,7 @@ export function definePublicRoute<
     operatorsOnly: false,
     peopleOnly: false,
     whileSuspended: false,
+    rates: null,
     configured: null,
     prove: declaration.prove ? (incoming) => declaration.prove?.(incoming) : null,
     identifies: declaration.identifies ? (incoming) => declaration.identifies?.(incoming) ?? false : null,

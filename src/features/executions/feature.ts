@@ -188,7 +188,7 @@ export const executions = defineFeature({
       },
       routes: [
         ...agentStreamRoutes({ feeds, isVisible, streams }),
-        ...executionRoutes({ executions, streams, runtime, sql }),
+        ...executionRoutes({ executions, streams, runtime, sql, rates: limits.tell("agent_execution") }),
         ...executionFileRoutes({ executions, plans, volumes, now }),
       ],
       actors: [execution],

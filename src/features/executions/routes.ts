@@ -11,7 +11,16 @@ import { Problem } from "../../../actors/kernel/problem.ts";
 import { idempotent } from "../../http/idempotency.ts";
 import { listSchema, pageOf } from "../../http/paging.ts";
 import { preferredWait } from "../../http/preferences.ts";
-import { type Call, defineRoute, eventStream, jsonBody, type Route, reply, uuidParam } from "../../http/route.ts";
+import {
+  type Call,
+  defineRoute,
+  eventStream,
+  jsonBody,
+  type Route,
+  reply,
+  type TellRates,
+  uuidParam,
+} from "../../http/route.ts";
 import { resumePoint } from "../../http/streams/log-stream.ts";
 import type { EventStreams } from "../../http/streams/sse.ts";
 import type { Runtime } from "../../runtime/port.ts";
@@ -43,6 +52,8 @@ export interface ExecutionRoutesOptions {
   readonly streams: EventStreams;
   readonly runtime: Pick<Runtime, "of">;
   readonly sql: Sql;
+  /** How a caller stands with starts. */
+  readonly rates: TellRates;
 }
 
 /** The input's bound, and room for what stands around it. */
@@ -88,7 +99,13 @@ const startRefusals = [
 /** Seconds to answer in beyond what a caller asks to wait. */
 const margin = 30;
 
-export function executionRoutes({ executions, streams, runtime, sql }: ExecutionRoutesOptions): readonly Route[] {
+export function executionRoutes({
+  executions,
+  streams,
+  runtime,
+  sql,
+  rates,
+}: ExecutionRoutesOptions): readonly Route[] {
   type StartCall = Call<unknown, typeof StartQuery.static, typeof StartBody.static>;
 
   const start = (call: StartCall, agentId: string) => {
@@ -121,8 +138,8 @@ export function executionRoutes({ executions, streams, runtime, sql }: Execution
       sql,
       async (executionId, fresh) => {
         const asked = await request();
-        const { started, headers: rates } = await executions.beginAs(executionId, fresh, asked, () => call.signal);
-        const headers = { ...preference, ...rates };
+        const { started, headers: standing } = await executions.beginAs(executionId, fresh, asked, () => call.signal);
+        const headers = { ...preference, ...standing };
         if (seconds === 0) return reply(200, answer(started), headers);
         const settled = await executions.settled(started, tenant, seconds, signal);
         // The caller is gone; the answer that is kept for a repeat must not be one of a moment in between.
@@ -182,6 +199,7 @@ export function executionRoutes({ executions, streams, runtime, sql }: Execution
       path: "/v1/executions",
       summary: "Start an execution of an agent",
       scope: "agent:execute",
+      rates,
       query: StartQuery,
       headers: StartHeaders,
       body: namedStartBody,
@@ -195,6 +213,7 @@ export function executionRoutes({ executions, streams, runtime, sql }: Execution
       path: "/v1/agents/:id/execute",
       summary: "Start an execution of this agent",
       scope: "agent:execute",
+      rates,
       params: Type.Object({ id: uuidParam("invalid_agent_id", "Invalid agent ID") }),
       query: StartQuery,
       headers: StartHeaders,
@@ -281,6 +300,7 @@ export function executionRoutes({ executions, streams, runtime, sql }: Execution
       path: "/v1/executions/:id/retry",
       summary: "Start an execution that has ended once more, as a new one",
       scope: "agent:execute",
+      rates,
       params: ExecutionId,
       query: StartQuery,
       headers: StartHeaders,

@@ -8,7 +8,7 @@ import { rateRoutes } from "./routes.ts";
 import { named } from "./schema.ts";
 import { createRates } from "./service.ts";
 import { createStandings } from "./standings.ts";
-import { createBalances } from "./usage.ts";
+import { createBalances, tellRates } from "./usage.ts";
 
 export const limits = defineFeature({
   name: "limits",
@@ -31,7 +31,7 @@ export const limits = defineFeature({
     const balances = createBalances({ standings, limiter });
     const rates = createRates({ sql, audit, standings, tenants, balances, realmOf, newId, now });
     return {
-      service: limiter,
+      service: { ...limiter, tell: tellRates({ standings, limiter, now }) },
       routes: rateRoutes({ rates, sql, newId }),
       metrics: metrics.metrics,
       close: () => limiter.close(),

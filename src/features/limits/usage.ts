@@ -1,7 +1,9 @@
 /** What was used of rates: of a caller, and of anybody for operators. */
-import { limitsOf, type RateUser } from "../../../actors/policy/rates/limits.ts";
-import { resources } from "../../../actors/policy/rates/resources.ts";
+import { limitsOf, type RateUser, rateUserOf, ruleOf } from "../../../actors/policy/rates/limits.ts";
+import { type RateResource, resources } from "../../../actors/policy/rates/resources.ts";
+import { headersOf, type RateFinding, type RateHeaders } from "../../../actors/policy/rates/standing.ts";
 import type { RateBalance } from "../../../actors/policy/rates/usage.ts";
+import type { TellRates } from "../../http/route.ts";
 import type { Limiter } from "./limiter.ts";
 import type { Standings } from "./standings.ts";
 
@@ -21,6 +23,26 @@ export function createBalances({ standings, limiter }: BalancesOptions): Balance
     const left = await limiter.look(slug, user, limits);
     return limits.map((limit, index) => ({ limit, left: left[index] ?? null }));
   };
+}
+
+/**
+ * How a caller stands with a resource, as headers of an answer that debits nothing. Never throws.
+ * @see TellRates of src/http/route.ts
+ */
+export function tellRates({ standings, limiter, now }: BalancesOptions & { readonly now: () => number }) {
+  async function told(tenant: string, user: RateUser | null, resource: RateResource): Promise<RateHeaders> {
+    const { tier, overrides } = await standings.of(tenant, user);
+    const limits = limitsOf({ slug: tenant, tier }, user, resource, overrides);
+    const left = await limiter.look(tenant, user, limits);
+    const findings = limits.flatMap((limit, index): RateFinding[] => {
+      const found = left[index] ?? null;
+      return found === null ? [] : [{ rule: ruleOf(limit, { need: 0, take: 0 }), left: found }];
+    });
+    return headersOf(findings, now());
+  }
+  return (resource: RateResource): TellRates =>
+    async ({ identity, tenant }) =>
+      told(tenant, rateUserOf(identity), resource).catch(() => ({}));
 }
 
 /** As records name them: `<tenant>:<realm>:<subject>`, or the tenant's slug. */

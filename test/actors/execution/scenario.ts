@@ -3,6 +3,7 @@
 import { expect } from "bun:test";
 import { FormatRegistry } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
+import type { ModelAnswer } from "../../../actors/execution/activities.ts";
 import { eventName, isTerminal } from "../../../actors/execution/events.ts";
 import { execution } from "../../../actors/execution/execution.ts";
 import { conversationOf } from "../../../actors/execution/loop/conversation.ts";
@@ -23,6 +24,9 @@ export interface Said {
   readonly calls?: readonly { id?: string; name: string; arguments?: { readonly [name: string]: Json } }[];
   readonly finish?: "stop" | "length" | "content_filter" | "tool_calls";
   readonly warnings?: readonly { readonly code: string; readonly message: string }[];
+  /** Calls, by their place, whose bucket is dry. */
+  readonly held?: NonNullable<ModelAnswer["held_calls"]>;
+  readonly rateWarnings?: NonNullable<ModelAnswer["rate_warnings"]>;
 }
 
 const judgeAgent = "0190f3c2-6d1e-7a55-9c1f-2f6d0c5b8e22";
@@ -110,7 +114,7 @@ export class Story {
       ...change,
     });
   }
-  modelSays({ content = "", calls = [], finish, warnings }: Said): this {
+  modelSays({ content = "", calls = [], finish, warnings, held, rateWarnings }: Said): this {
     const [call] = this.sim.underWay("model.call");
     expect(call).toBeDefined();
     this.sim.succeed(call?.id ?? "", {
@@ -127,7 +131,15 @@ export class Story {
       cost_usd: 0.001,
       prompt: "what is new",
       ...(warnings === undefined ? {} : { warnings: warnings.map((warning) => ({ ...warning })) }),
+      ...(held === undefined ? {} : { held_calls: held.map((one) => ({ ...one })) }),
+      ...(rateWarnings === undefined ? {} : { rate_warnings: rateWarnings.map((one) => ({ ...one })) }),
     });
+    return this;
+  }
+  /** The rates of tenant and user do not let the model be asked. */
+  heldBack(code: "rate_limited" | "limiter_unavailable", seconds: number, refusal: Json = {}): this {
+    const [call] = this.sim.underWay("model.call");
+    this.sim.fail(call?.id ?? "", code, "not now", { retry_after_seconds: seconds, refusal });
     return this;
   }
   modelFails(errorClass: string): this {

@@ -297,7 +297,7 @@ test("a node whose clock is behind does not begin a window anew", async () => {
   expect((await refused(limiter.debit(start))).extras).toMatchObject({ bucket: "hourly", limit: 3 });
 });
 
-test("-1 lifts a limit and goes on counting; 0 blocks; a burst is what the minute holds", async () => {
+test("-1 lifts a limit and counts on; 0 blocks; a burst is what the minute holds", async () => {
   now = noon;
   const set = (bucket: RateBucket, limit: number, burst: number | null = null) =>
     overrideRate(sql, { tenant: "free-way", resource: "workflow_execution", bucket, limit, burst });

@@ -112,6 +112,8 @@ describe("starts of a free tenant", () => {
       await me.call("POST", `/v1/agents/${crypto.randomUUID()}/execute`, { input: "" }),
     ];
     expect(refusals.map(({ status }) => status)).toEqual([404, 400, 422, 404]);
+    // Every answer of a route that debits tells how its caller stands.
+    expect(refusals.map(({ headers }) => headers.get("ratelimit-remaining"))).toEqual(["2", "2", "2", "2"]);
     expect(await me.used("agent_execution.hourly")).toMatchObject({ current_count: 1 });
   });
 });
@@ -363,6 +365,46 @@ describe("inside an execution", () => {
     await until(() => node.output.includes("rate_limit_warning"), { what: "the warning in the log" });
   });
 });
+
+test("what a workflow starts counts for its starter; judges count no start", async () => {
+  const me = await consumer();
+  const judge = manifest({
+    name: `judge-${me.sub}`,
+    script: [say(JSON.stringify({ score: 1, confidence: 1, reasoning: "x" }))],
+  });
+  expect((await me.call("POST", "/v1/agents", judge)).status).toBe(200);
+  const judged = manifest({
+    name: `judged-${me.sub}`,
+    script: [say("done")],
+    execution: {
+      mode: "iterative",
+      max_iterations: 1,
+      validation: [{ type: "semantic", judge_agent: `judge-${me.sub}`, criteria: "x" }],
+    },
+  });
+  expect(await me.call("POST", "/v1/agents", judged)).toMatchObject({ status: 200 });
+  const workflow = {
+    apiVersion: "svc.dev/v1",
+    kind: "Workflow",
+    metadata: { name: "asks" },
+    spec: {
+      initial_state: "ASK",
+      states: { ASK: { kind: "Agent", agent: `judged-${me.sub}`, input: "x", transitions: [] } },
+    },
+  };
+  expect(await me.call("POST", "/v1/workflows", workflow)).toMatchObject({ status: 200 });
+  const run = await me.call("POST", "/v1/workflows/asks/run", {});
+  expect([run.status, run.headers.get("ratelimit-limit")]).toEqual([200, "2"]);
+  await until(
+    async () => (await me.call("GET", `/v1/workflows/executions/${run.body.execution_id}`)).body.status === "completed",
+    { timeoutMs: 30_000, what: "the run to complete" },
+  );
+  for (const scope of ["user", "tenant"]) {
+    expect(await me.used("workflow_execution.hourly", scope)).toMatchObject({ current_count: 1 });
+    expect(await me.used("agent_execution.hourly", scope)).toMatchObject({ current_count: 1 });
+    expect(await me.used("llm_call.hourly", scope)).toMatchObject({ current_count: 2 });
+  }
+}, 60_000);
 
 test("counts outlive a restart of the node", async () => {
   const me = await consumer();

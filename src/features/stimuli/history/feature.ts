@@ -3,6 +3,7 @@
 import { integer } from "../../../config/setting.ts";
 import { audit } from "../../audit/feature.ts";
 import { defineFeature } from "../../feature.ts";
+import { limits } from "../../limits/feature.ts";
 import { intake } from "../intake/feature.ts";
 import { sources } from "../sources/feature.ts";
 import { createHistory } from "./history.ts";
@@ -15,7 +16,7 @@ import { named } from "./schema.ts";
 export const history = defineFeature({
   name: "stimuli/history",
   schemas: named,
-  needs: { intake, sources, audit },
+  needs: { intake, sources, audit, limits },
   settings: {
     stimulusRetentionDays: integer("SVC_STIMULUS_RETENTION_DAYS", {
       meaning: "how long stimuli that have ended are kept",
@@ -25,14 +26,14 @@ export const history = defineFeature({
       default: 30,
     }),
   },
-  open({ settings, sql, now, newId, info }, { intake, sources, audit }) {
+  open({ settings, sql, now, newId, info }, { intake, sources, audit, limits }) {
     const records = historyRecords(sql);
     const history = createHistory({ sql, records, audit, report: info, now });
     const replays = createReplays({ sql, records, audit, sources, intake: intake.take, report: info, now });
     const retentionDays = settings.stimulusRetentionDays;
     return {
       service: null,
-      routes: historyRoutes({ history, replays, sql, newId }),
+      routes: historyRoutes({ history, replays, sql, newId, rates: limits.tell("workflow_execution") }),
       sweeps: [() => startStimulusRetention({ sql, retentionDays, now, report: info })],
     };
   },

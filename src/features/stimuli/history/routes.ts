@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { StimulusElement, StimulusRecord } from "../../../../actors/stimulus/record.ts";
 import { IdempotencyHeaders, idempotent } from "../../../http/idempotency.ts";
 import { listSchema, pageOf } from "../../../http/paging.ts";
-import { type Call, defineRoute, jsonBody, type Route, reply, uuidParam } from "../../../http/route.ts";
+import { type Call, defineRoute, jsonBody, type Route, reply, type TellRates, uuidParam } from "../../../http/route.ts";
 import type { Sql } from "../../../store/postgres/pool.ts";
 import { auditedBy } from "../../audit/port.ts";
 import { type History, readReason } from "./history.ts";
@@ -26,14 +26,16 @@ export interface HistoryRouteOptions {
   readonly sql: Sql;
   /** A fresh UUIDv7. */
   readonly newId: () => string;
+  /** How a caller stands with starts of runs. */
+  readonly rates: TellRates;
 }
 
 const StimulusId = Type.Object({ id: uuidParam("invalid_id", "Invalid stimulus ID") });
 
 const actorOf = (call: Call): Actor => ({ tenant: call.tenant, identity: call.identity, by: auditedBy(call) });
 
-export function historyRoutes({ history, replays, sql, newId }: HistoryRouteOptions): readonly Route[] {
-  return [...readingRoutes(history), ...changingRoutes(history, replays, sql, newId)];
+export function historyRoutes({ history, replays, sql, newId, rates }: HistoryRouteOptions): readonly Route[] {
+  return [...readingRoutes(history), ...changingRoutes(history, replays, sql, newId, rates)];
 }
 
 function readingRoutes(history: History): Route[] {
@@ -73,7 +75,7 @@ function readingRoutes(history: History): Route[] {
   ];
 }
 
-function changingRoutes(history: History, replays: Replays, sql: Sql, newId: () => string): Route[] {
+function changingRoutes(history: History, replays: Replays, sql: Sql, newId: () => string, rates: TellRates): Route[] {
   return [
     defineRoute({
       method: "POST",
@@ -92,6 +94,7 @@ function changingRoutes(history: History, replays: Replays, sql: Sql, newId: () 
       path: "/v1/stimuli/:id/replay",
       summary: "Take in a stimulus once more, as a new one",
       scope: "stimulus:manage",
+      rates,
       params: StimulusId,
       body: jsonBody(ReplayBody, { optional: true }),
       headers: IdempotencyHeaders,

@@ -57,7 +57,7 @@ export const intake = defineFeature({
     });
     return {
       service: { take: stimuli.intake },
-      routes: intakeRoutes(stimuli),
+      routes: intakeRoutes({ ...stimuli, rates: limits.tell("workflow_execution") }),
       jobs: [
         () => {
           stimuli.start();

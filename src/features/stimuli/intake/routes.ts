@@ -1,7 +1,15 @@
 /** Where stimuli come in: posted by callers of the API, and delivered to webhooks. */
 import { Type } from "@sinclair/typebox";
 import { prefersAsync } from "../../../http/preferences.ts";
-import { definePublicRoute, defineRoute, jsonBody, type OpenCall, type Route, reply } from "../../../http/route.ts";
+import {
+  definePublicRoute,
+  defineRoute,
+  jsonBody,
+  type OpenCall,
+  type Route,
+  reply,
+  type TellRates,
+} from "../../../http/route.ts";
 import { Handshake } from "../sources/feature.ts";
 import type { Sources } from "../sources/port.ts";
 import { arrivalOf } from "./api-stimulus.ts";
@@ -19,6 +27,8 @@ export interface IntakeRouteOptions {
    * @throws Problem 503 when the node leaves before the work is done
    */
   readonly underWay: Drain;
+  /** How a caller stands with starts of runs. */
+  readonly rates: TellRates;
 }
 
 /** JSON may spell every byte of a content with six. */
@@ -29,7 +39,7 @@ const timeoutSeconds = 170;
 /** Which names a source may have is checked first of all when a message is taken in. */
 const Source = Type.String({ "x-code": "invalid_source", "x-message": "This is no name of a source" });
 
-export function intakeRoutes({ intake, deliver, sourceOf, underWay }: IntakeRouteOptions): Route[] {
+export function intakeRoutes({ intake, deliver, sourceOf, underWay, rates }: IntakeRouteOptions): Route[] {
   const hook = {
     method: "POST",
     tag: "webhooks",
@@ -76,6 +86,7 @@ export function intakeRoutes({ intake, deliver, sourceOf, underWay }: IntakeRout
       path: "/v1/stimuli",
       summary: "Post a stimulus, which starts at most one run of a workflow",
       scope: "stimulus:ingest",
+      rates,
       headers: StimulusHeaders,
       body: jsonBody(StimulusBody, { limit: maxBodyBytes }),
       responses: { 200: Routed, 202: Received },

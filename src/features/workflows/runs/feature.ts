@@ -82,7 +82,10 @@ export const runs = defineFeature({
     const retentionDays = settings.executionRetentionDays;
     return {
       service: { ...runs, tools: workflowTools({ runs, runtime, approvals, workflows: definitions, reviewers }) },
-      routes: [...runRoutes({ runs, approvals, sql }), ...runLogRoutes({ runs, streams, runtime })],
+      routes: [
+        ...runRoutes({ runs, approvals, sql, rates: limits.tell("workflow_execution") }),
+        ...runLogRoutes({ runs, streams, runtime }),
+      ],
       actors: [workflowRun],
       activities: () => [
         commandActivity({

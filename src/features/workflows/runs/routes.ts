@@ -8,7 +8,7 @@ import { RunGraph } from "../../../../actors/workflow/run/record/graph.ts";
 import { RunElement, RunRecord } from "../../../../actors/workflow/run/record/record.ts";
 import { IdempotencyHeaders, idempotent } from "../../../http/idempotency.ts";
 import { listSchema, pageOf } from "../../../http/paging.ts";
-import { type Call, defineRoute, jsonBody, type Route, reply, uuidParam } from "../../../http/route.ts";
+import { type Call, defineRoute, jsonBody, type Route, reply, type TellRates, uuidParam } from "../../../http/route.ts";
 import type { Sql } from "../../../store/postgres/pool.ts";
 import type { Approvals } from "../../approvals/port.ts";
 import { deciderOf, sourceOf } from "../../approvals/port.ts";
@@ -37,6 +37,8 @@ export interface RunRoutesOptions {
   readonly runs: Runs;
   readonly approvals: Pick<Approvals, "signal" | "lastDecision">;
   readonly sql: Sql;
+  /** How a caller stands with starts of runs. */
+  readonly rates: TellRates;
 }
 
 const prefix = "/v1/workflows/executions";
@@ -75,7 +77,7 @@ const startRefusals = [
   "limiter_unavailable",
 ] as const;
 
-function startRoutes({ runs, sql }: RunRoutesOptions): Route[] {
+function startRoutes({ runs, sql, rates }: RunRoutesOptions): Route[] {
   type StartCall = Call<unknown, StartQuery, StartBody>;
   const start = (call: StartCall, ref: string) => {
     const request = readStart(call, ref, call.body, call.query);
@@ -92,6 +94,7 @@ function startRoutes({ runs, sql }: RunRoutesOptions): Route[] {
       path: `/v1/workflows/:ref/${action}`,
       summary: "Start an execution of this workflow",
       scope: "workflow:run",
+      rates,
       params: Ref,
       query: StartQuery,
       headers: StartHeaders,
@@ -108,6 +111,7 @@ function startRoutes({ runs, sql }: RunRoutesOptions): Route[] {
       path: "/v1/workflows/temporal/execute",
       summary: "Start an execution of the workflow that the body names",
       scope: "workflow:run",
+      rates,
       query: StartQuery,
       headers: StartHeaders,
       body: jsonBody(NamedStartBody, { limit: startLimit }),
@@ -120,6 +124,7 @@ function startRoutes({ runs, sql }: RunRoutesOptions): Route[] {
       path: `${prefix}/:id/retry`,
       summary: "Start anew where a failed, cancelled or timed-out execution ended",
       scope: "workflow:run",
+      rates,
       params: RunId,
       headers: StartHeaders,
       body: jsonBody(RetryBody, { optional: true }),

@@ -48,7 +48,7 @@ describe("overrides", () => {
     expect(hourly(team, ada, [{ ...there, tenant: team, owns: "u-ada" }])).toEqual({ user: 40, tenant: 5 });
   });
 
-  test("in a consumer's own tenant the owner's override holds at both scopes, whoever acts", () => {
+  test("in a consumer's own tenant the owner's override holds at both scopes", () => {
     const own = { ...everywhere, owns: "u-ada" };
     expect(hourly("u-ada", ada, [own])).toEqual({ user: 30, tenant: 30 });
     expect(hourly("u-ada", null, [own])).toEqual({ user: undefined, tenant: 30 });
@@ -61,7 +61,7 @@ describe("overrides", () => {
   });
 });
 
-test("service accounts count for the tenant alone, all others for a user of their realm", () => {
+test("service accounts count for the tenant alone, all others as a user", () => {
   expect(rateUserOf({ kind: "service_account", realm: "svc-system", userId: "ci" })).toBeNull();
   expect(rateUserOf({ kind: "operator", realm: "svc-system", userId: "root" })).toEqual({
     realm: "svc-system",

@@ -84,7 +84,7 @@ export async function openFixture() {
   const history = createHistory(parts);
   const replays = createReplays({ ...parts, intake, sources: { sourceOf: async () => null } });
   const app = createApp({
-    routes: historyRoutes({ history, replays, sql, newId: Bun.randomUUIDv7 }),
+    routes: historyRoutes({ history, replays, sql, newId: Bun.randomUUIDv7, rates: async () => ({}) }),
     authenticator: believing,
     logger: createLogger("silent"),
     metrics: null,

@@ -110,7 +110,7 @@ export async function openFixture() {
 
   const app = createApp({
     routes: [
-      ...runRoutes({ runs, approvals, sql: stores.sql }),
+      ...runRoutes({ runs, approvals, sql: stores.sql, rates: async () => ({}) }),
       ...runLogRoutes({ runs, runtime, streams: new EventStreams() }),
     ],
     authenticator: believing,
