@@ -25,7 +25,11 @@ const Limit = Type.Integer({ minimum: -1, maximum: Number.MAX_SAFE_INTEGER });
 /** Printable text of one line. */
 const line = (maxLength: number) =>
   Type.String({ minLength: 1, maxLength, pattern: "^[^\\u0000-\\u001f\\u007f-\\u009f]*$" });
-const Address = Type.String({ minLength: 3, maxLength: 320, pattern: "^[^\\s@]+@[^\\s@]+$" });
+const Address = Type.String({
+  minLength: 3,
+  maxLength: 320,
+  pattern: "^[^\\s@\\u0000-\\u001f\\u007f]+@[^\\s@\\u0000-\\u001f\\u007f]+$",
+});
 
 /** As it stands in a path; whether there is such a tenant is another question. */
 export const SlugParam = Type.Object({
@@ -102,7 +106,7 @@ export const TenantsQuery = Type.Object({
 export type TenantsQuery = Static<typeof TenantsQuery>;
 
 export const Suspension = Type.Object(
-  { reason: Type.Optional(Type.String({ maxLength: 500 })) },
+  { reason: Type.Optional(Type.String({ maxLength: 500, pattern: "^[^\\u0000]*$" })) },
   { examples: [{ reason: "invoice 2031-04 is open" }] },
 );
 

@@ -77,6 +77,8 @@ describe("making and reading", () => {
     [{ display_name: "x", quotas: { max_agents: 2 ** 60 } }],
     [{ display_name: "x", owner_email: "nobody" }],
     [{ display_name: "a\u0000b" }],
+    [{ display_name: "x", owner_email: "a\u0000@b.test" }],
+    [{ display_name: "x", idp_realm: "a\u0000b" }],
   ])("%j is refused with 422", async (body) => {
     const answer = await at.admin("POST", "", { slug: "refused", ...body });
     expect([answer.status, answer.body.code]).toEqual([422, "validation_failed"]);
@@ -286,6 +288,7 @@ test("states follow each other as told, and repeats change nothing", async () =>
     return [answer.status, answer.body.status ?? answer.body.code];
   };
   expect(await state("POST", "/suspend", { reason: "x".repeat(501) })).toEqual([422, "validation_failed"]);
+  expect(await state("POST", "/suspend", { reason: "a\u0000b" })).toEqual([422, "validation_failed"]);
   expect(await state("POST", "/suspend", { reason: "late" })).toEqual([200, "suspended"]);
   expect(await state("POST", "/suspend")).toEqual([200, "suspended"]);
   expect((await at.admin("GET", `/${slug}`)).body).toMatchObject({
