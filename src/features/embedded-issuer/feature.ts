@@ -28,6 +28,7 @@ export const embeddedIssuer = defineFeature({
     "person_recovery_codes",
     "sign_in_failures",
     "issuer_records",
+    "saml_requests",
     "people",
     "issuer_keys",
   ],
@@ -77,6 +78,7 @@ export const embeddedIssuer = defineFeature({
     const { openIssuer } = await import("./issuer.ts");
     const { realms } = embedded;
     colony.linkBase((tenant) => (realms.isServed(tenant) ? `${realms.issuerPrefix}tenant-${tenant}/invitation` : null));
+    colony.saml.connect({ serves: realms.isServed });
     const environment = environmentAsSet();
     const issuer = await openIssuer({
       sql,
@@ -102,6 +104,7 @@ export const embeddedIssuer = defineFeature({
           return found?.status === "pending" && found.expiresAt > now() ? found : null;
         },
       },
+      samlOf: (tenant) => (realms.isServed(tenant) ? colony.saml.of(tenant) : Promise.resolve(null)),
       members,
       keys,
       callerOf,

@@ -23,6 +23,7 @@ import type { MachineClient } from "./provider/clients.ts";
 import { createIssuerKeys } from "./provider/keys.ts";
 import { createRealmProviders } from "./provider/realms.ts";
 import { realmRoutes } from "./realm-routes.ts";
+import { createSaml, type SamlSettings } from "./saml/sign-in.ts";
 import { createSessions } from "./storage/sessions.ts";
 
 export interface IssuerOptions {
@@ -39,6 +40,7 @@ export interface IssuerOptions {
   readonly firstOperator: { readonly email: string; readonly password: Secret } | null;
   readonly post: Post;
   readonly invitations: TenantInvitations;
+  readonly samlOf: (tenant: string) => Promise<SamlSettings | null>;
   readonly members: Members;
   readonly keys: Keys;
   /** Who sends a request; null without a good token. */
@@ -67,12 +69,14 @@ export async function openIssuer(options: IssuerOptions): Promise<Issuer> {
   const people = createPeople({ sql, records, passwords, attempts, links, sessions, encryption, audit, now, newId });
   const issuerOf = (realm: string) => realms.issuerPrefix + realm;
   const letters = createLetters({ sql, people, links, post: options.post, issuerOf, now, newId });
+  const saml = createSaml({ sql, settingsOf: options.samlOf, now });
   const providerOf = createRealmProviders({
     ...options,
     records,
     keys: issuerKeys,
     people,
     letters,
+    saml,
     origin: new URL(publicUrl).origin,
   });
   const entrance = createEntrance(providerOf, publicUrl);
@@ -123,7 +127,7 @@ export async function openIssuer(options: IssuerOptions): Promise<Issuer> {
     routes: realmRoutes(entrance, userInfoOf),
     administration: createAdministration({ ...options, people, letters, attempts }),
     async sweep() {
-      await Promise.all([issuerKeys.rotate(), attempts.sweep(), links.sweep(), sessions.sweep()]);
+      await Promise.all([issuerKeys.rotate(), attempts.sweep(), links.sweep(), sessions.sweep(), saml.sweep()]);
     },
     close: () => entrance.close(),
   };

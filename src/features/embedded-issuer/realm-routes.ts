@@ -44,6 +44,8 @@ const paths: readonly (readonly [methods: readonly Method[], path: string, summa
   [["GET"], "/device/:uid", "Go on with letting a device in"],
   [["GET"], "/sign-in", "Leads to the account"],
   [["GET", "POST"], "/sign-in/:uid", "Sign in"],
+  [["GET"], "/sign-in/:uid/saml", "Sign in by the tenant's own identity provider"],
+  [["POST"], "/saml/acs", "The answer of the tenant's own identity provider"],
   [["GET", "POST"], "/account", "A person's own page"],
   [["GET", "POST"], "/invitation", "Accept an invitation"],
   [["GET", "POST"], "/reset", "Set a new password by a link"],
@@ -86,7 +88,7 @@ function forwarded(entrance: Entrance): Route[] {
     methods.map((method) => {
       const params = Type.Object({
         realm: Type.String(),
-        ...(path.endsWith("/:uid") ? { uid: Type.String() } : {}),
+        ...(path.includes("/:uid") ? { uid: Type.String() } : {}),
       });
       return definePublicRoute({
         method,
@@ -94,7 +96,7 @@ function forwarded(entrance: Entrance): Route[] {
         tag: "embedded issuer",
         summary,
         params,
-        ...(method === "POST" ? { body: rawBody({ limit: 64 * 1024 }) } : {}),
+        ...(method === "POST" ? { body: rawBody({ limit: path === "/saml/acs" ? 256 * 1024 : 64 * 1024 }) } : {}),
         responses,
         refusals: ["realm_not_found"],
         handler: (call) => entrance.forward(call),

@@ -3,10 +3,11 @@ import type { Provider } from "oidc-provider";
 import type { Invited } from "../people/invited.ts";
 import type { PersonRow } from "../people/records.ts";
 import type { AskedBy, People } from "../people/service.ts";
+import type { Saml } from "../saml/sign-in.ts";
 import type { PageContext } from "./page.ts";
 
 /** Characters of a form; no page of ours asks for more. */
-const maxForm = 65_536;
+const maxForm = 262_144;
 
 /** The client by which a person signs in to their own account page. */
 export const accountClientId = "svc-account";
@@ -44,6 +45,7 @@ export interface PageOf {
   readonly people: People;
   readonly mail: PageMail;
   readonly by: AskedBy;
+  readonly saml: Saml;
   /** Whom a link's token invites; null for none. */
   readonly invited: (token: string) => Promise<Invited | null>;
 }

@@ -4,15 +4,18 @@ import { Problem } from "../../../../actors/kernel/problem.ts";
 import { invitedBy, type TenantInvitations } from "../people/invited.ts";
 import type { Letters } from "../people/letters.ts";
 import type { AskedBy, People } from "../people/service.ts";
+import type { Saml } from "../saml/sign-in.ts";
 import { accountPage } from "./account.ts";
 import type { Page, PageRealm } from "./frame.ts";
 import { confirmPage, invitationPage, resetPage, signUpPage } from "./links.ts";
 import { plainPolicy, showPage } from "./page.ts";
+import { assertionPage, samlPage } from "./saml.ts";
 import { bareSignInPage, signInPage } from "./sign-in.ts";
 
 export interface PageParts {
   readonly people: People;
   readonly letters: Letters;
+  readonly saml: Saml;
   readonly invitations: TenantInvitations;
   /** Of the pages' own address. */
   readonly origin: string;
@@ -28,20 +31,27 @@ const pages: Readonly<Record<string, Page>> = {
   "/reset": resetPage,
   "/sign-up": signUpPage,
   "/sign-up/confirm": confirmPage,
+  "/saml/acs": assertionPage,
 };
 
-const pageAt = (path: string): Page | null =>
-  Object.hasOwn(pages, path) ? (pages[path] ?? null) : path.startsWith("/sign-in/") ? signInPage : null;
+/** Sent by the page of a tenant's provider: what it holds proves itself. */
+const assertionPath = "/saml/acs";
+
+function pageAt(path: string): Page | null {
+  if (Object.hasOwn(pages, path)) return pages[path] ?? null;
+  if (!path.startsWith("/sign-in/")) return null;
+  return path.endsWith("/saml") ? samlPage : signInPage;
+}
 
 /** Has the provider answer its pages. */
 export function servePages(provider: Provider, realm: PageRealm, parts: PageParts): void {
-  const { people, letters, invitations, origin } = parts;
+  const { people, letters, saml, invitations, origin } = parts;
   provider.use(async (context, next) => {
     context.set(plainPolicy);
     const page = pageAt(context.path);
     if (page === null) return next();
     if (context.method !== "GET" && context.method !== "POST") return next();
-    if (context.method === "POST" && !isOwnForm(context.req.headers, origin)) {
+    if (context.method === "POST" && context.path !== assertionPath && !isOwnForm(context.req.headers, origin)) {
       showPage(context, { status: 403, title: "This form came from elsewhere", content: "" });
       return;
     }
@@ -56,6 +66,7 @@ export function servePages(provider: Provider, realm: PageRealm, parts: PagePart
         provider,
         realm,
         people,
+        saml,
         by,
         mail: {
           isConfigured: letters.isConfigured,

@@ -12,7 +12,7 @@ import { leadsTo } from "./protocol.ts";
 /** The one answer to all that does not let in. */
 const refused = "Address and password do not fit, or the account is locked for a while.";
 
-interface Interaction {
+export interface Interaction {
   readonly uid: string;
   readonly prompt: { readonly name: string };
   readonly params: Readonly<Record<string, unknown>>;
@@ -23,10 +23,17 @@ interface Interaction {
 /** `/sign-in` by itself leads to where signing in makes sense. */
 export const bareSignInPage: Page = async (page) => leadTo(page, "/account");
 
+/** The sign-in that this browser has begun and that the path names; null for all else. */
+export async function interactionOf({ context, provider }: PageOf): Promise<Interaction | null> {
+  const found: Interaction | null = await provider.interactionDetails(context.req, context.res).catch(() => null);
+  const [, , uid] = context.path.split("/");
+  return found?.uid === uid ? found : null;
+}
+
 export const signInPage: Page = async (page) => {
-  const { context, provider } = page;
-  const interaction: Interaction | null = await provider.interactionDetails(context.req, context.res).catch(() => null);
-  if (interaction === null || !context.path.endsWith(`/${interaction.uid}`)) {
+  const { context } = page;
+  const interaction = await interactionOf(page);
+  if (interaction === null || context.path !== `/sign-in/${interaction.uid}`) {
     showPage(context, {
       status: 400,
       title: "This sign-in is over",
@@ -40,17 +47,18 @@ export const signInPage: Page = async (page) => {
 
 const frame = ({ params }: Interaction) => ({ leadsTo: leadsTo(params.redirect_uri) });
 
-function showStep(page: PageOf, interaction: Interaction): void {
+async function showStep(page: PageOf, interaction: Interaction): Promise<void> {
   if (interaction.prompt.name === "consent") showConsent(page, interaction);
-  else showPassword(page, interaction, null);
+  else await showPassword(page, interaction, null);
 }
 
-function showPassword(
-  { context, realm }: PageOf,
+async function showPassword(
+  { context, realm, saml }: PageOf,
   interaction: Interaction,
   fault: string | null,
   address?: string,
-): void {
+): Promise<void> {
+  const isElsewhere = await saml.isOn(realm);
   const hint = interaction.params.login_hint;
   showPage(context, {
     ...frame(interaction),
@@ -61,7 +69,8 @@ ${field({ name: "email", label: "E-mail address", type: "email", autocomplete: "
 ${field({ name: "password", label: "Password", type: "password", autocomplete: "current-password" })}
 <button name="step" value="password">Sign in</button>
 </form>
-<p><a href="${escaped(realm.path)}/reset">I forgot my password</a>${realm.hasSignUp ? ` · <a href="${escaped(realm.path)}/sign-up">Register</a>` : ""}</p>`,
+<p><a href="${escaped(realm.path)}/reset">I forgot my password</a>${realm.hasSignUp ? ` · <a href="${escaped(realm.path)}/sign-up">Register</a>` : ""}</p>
+${isElsewhere ? `<p><a href="${escaped(`${realm.path}/sign-in/${interaction.uid}/saml`)}">Sign in by your organisation</a></p>` : ""}`,
   });
 }
 
@@ -280,9 +289,9 @@ async function takeEnd(page: PageOf, interaction: Interaction, form: Form): Prom
   await end(page, person, ["password", "totp"]);
 }
 
-async function end(page: PageOf, person: PersonRow, factors: readonly string[]): Promise<void> {
+export async function end(page: PageOf, person: PersonRow, factors: readonly string[]): Promise<void> {
   await page.people.signedIn(person, page.by, factors);
-  const amr = factors.map((factor) => (factor === "password" ? "pwd" : "otp"));
+  const amr = factors.map((factor) => (factor === "password" ? "pwd" : factor === "saml" ? "fed" : "otp"));
   await finish(page, { login: { accountId: person.id, amr: amr.length > 1 ? [...amr, "mfa"] : amr } });
 }
 

@@ -80,6 +80,7 @@ export function createPeople(options: PeopleOptions) {
 
   return {
     sql,
+    newId: options.newId,
     records,
     sessions,
     links,
@@ -139,9 +140,7 @@ export function createPeople(options: PeopleOptions) {
       passwords.verify(password, person.password_hash),
 
     /** A step of a sign-in is over. */
-    async usedOnce(token: string): Promise<void> {
-      await sql.begin((tx) => links.use(tx, token));
-    },
+    usedOnce: async (token: string): Promise<boolean> => (await sql.begin((tx) => links.use(tx, token))) as boolean,
 
     /**
      * Sets a password that `fault` let pass.
