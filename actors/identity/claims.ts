@@ -72,7 +72,7 @@ export function identityFromClaims(
     homeTenant: home,
     clientId: client,
     keyId: null,
-    keyEndsAt: null,
+    keyDigest: null,
     issuedAt: typeof claims.iat === "number" ? Math.floor(claims.iat) : null,
     email: provenAddress(claims),
     bound: boundOf(scopeWords(claims), rules.scopeMode),

@@ -30,8 +30,8 @@ export interface Identity {
   readonly clientId: string | null;
   /** Of the API key that the caller came with; null: a token of the identity provider. */
   readonly keyId: string | null;
-  /** When the value of that key ends, Unix milliseconds; null: never, or the caller came with a token. */
-  readonly keyEndsAt: number | null;
+  /** Of that key's value which the caller came with, SHA-256: a key that was rotated may have two. */
+  readonly keyDigest: string | null;
   /** When the token was issued, Unix seconds; null for API keys. */
   readonly issuedAt: number | null;
   readonly email: string | null;

@@ -68,6 +68,8 @@ export interface KeysOptions {
 }
 
 interface Row {
+  /** Of the value that was presented. */
+  readonly digest: string;
   readonly id: string;
   readonly tenant: string;
   readonly realm: string;
@@ -75,7 +77,7 @@ interface Row {
   readonly kind: Identity["kind"];
   readonly client_id: string | null;
   readonly scopes: readonly string[];
-  /** Of the value that was presented; null: without end. */
+  /** The same value's; null: without end. */
   readonly ends_at: Date | null;
   readonly last_used_at: Date | null;
   /** Of the owner, by the newest token. */
@@ -182,7 +184,7 @@ export function createKeys({ sql, members, isListed, notices, now }: KeysOptions
 
 async function load(sql: Sql, digest: string): Promise<Row | null> {
   const [row] = await sql<Row[]>`
-    select k.id, k.tenant, k.realm, k.user_id, k.kind, k.client_id, k.scopes, k.last_used_at,
+    select ${digest}::text as digest, k.id, k.tenant, k.realm, k.user_id, k.kind, k.client_id, k.scopes, k.last_used_at,
       case when k.hash = ${digest} then k.expires_at else least(k.previous_expires_at, k.expires_at) end as ends_at,
       u.email, u.role, u.member_role
     from api_keys k left join users u on u.realm = k.realm and u.user_id = k.user_id
@@ -206,7 +208,7 @@ function identityOf(row: Row, membership: Membership | null, isListed: (clientId
     homeTenant: row.tenant,
     clientId: client_id,
     keyId: row.id,
-    keyEndsAt: row.ends_at?.getTime() ?? null,
+    keyDigest: row.digest,
     issuedAt: null,
     email: row.email,
     bound,

@@ -18,7 +18,7 @@ export function identityOf(tenant: string, facts: Partial<Identity> = {}): Ident
     homeTenant: tenant,
     clientId: null,
     keyId: null,
-    keyEndsAt: null,
+    keyDigest: null,
     issuedAt: null,
     email: null,
     bound: null,

@@ -26,7 +26,7 @@ const caller: Identity = {
   homeTenant: "svc-system",
   clientId: null,
   keyId: null,
-  keyEndsAt: null,
+  keyDigest: null,
   issuedAt: null,
   email: null,
   bound: null,

@@ -10,26 +10,24 @@ export interface Holder {
   readonly userId: string;
   /** Null: the stream was opened with a token, whose expiry ends no stream. */
   readonly keyId: string | null;
-  /** When the value ends that the stream was opened with, Unix milliseconds; null: never. */
-  readonly endsAt: number | null;
+  /** Of the value that the stream was opened with. */
+  readonly keyDigest: string | null;
   /** An administrator who entered the tenant, and may read it until it is purged. */
   readonly isVisitor: boolean;
 }
 
-export const holderOf = ({ realm, userId, keyId, keyEndsAt, kind, homeTenant }: Identity, tenant: string): Holder => ({
+export const holderOf = ({ realm, userId, keyId, keyDigest, kind, homeTenant }: Identity, tenant: string): Holder => ({
   tenant,
   realm,
   userId,
   keyId,
-  endsAt: keyEndsAt,
+  keyDigest,
   isVisitor: kind === "operator" && keyId === null && tenant !== homeTenant,
 });
 
 /** A stream that can be ended. */
 export interface Held {
   readonly holder: Holder;
-  /** By `performance.now()`. */
-  readonly openedAt: number;
   end(): void;
 }
 
@@ -89,7 +87,7 @@ async function endOver({ sql, streams, now }: StreamEndsOptions): Promise<void> 
     const { holder } = stream;
     const tenant = tenants.get(holder.tenant);
     const isClosed = holder.isVisitor ? tenant === "purged" : tenant !== undefined;
-    const isOver = isClosed || hasEnded(stream, keys, now()) || members.has(memberName(holder));
+    const isOver = isClosed || hasEnded(stream, keys) || members.has(memberName(holder));
     if (isOver) stream.end();
   }
 }
@@ -103,30 +101,23 @@ async function closedTenants(sql: Sql, slugs: readonly string[]): Promise<Readon
   return new Map(rows.map(({ slug, is_purged }) => [slug, is_purged ? "purged" : "closed"]));
 }
 
-/** A key that opens something, with when its values changed last and until when the former one holds. */
-interface LiveKey {
-  readonly id: string;
-  readonly rotated_at: Date | null;
-  readonly previous_expires_at: Date | null;
-}
-
-async function liveKeys(sql: Sql, ids: readonly string[], now: number): Promise<ReadonlyMap<string, LiveKey>> {
+/** The values of each key that opens something: its own, and for the grace of a rotation the former one. */
+async function liveKeys(
+  sql: Sql,
+  ids: readonly string[],
+  now: number,
+): Promise<ReadonlyMap<string, readonly string[]>> {
   if (ids.length === 0) return new Map();
-  const rows = await sql<LiveKey[]>`
-    select id, rotated_at, previous_expires_at from api_keys where id = any(${[...ids]}::uuid[]) and revoked_at is null
-      and (expires_at is null or expires_at > ${new Date(now)})`;
-  return new Map(rows.map((row) => [row.id, row]));
+  const at = new Date(now);
+  const rows = await sql<{ id: string; hash: string; former: string | null }[]>`
+    select id, hash, case when previous_expires_at > ${at} then previous_hash end as former from api_keys
+    where id = any(${[...ids]}::uuid[]) and revoked_at is null and (expires_at is null or expires_at > ${at})`;
+  return new Map(rows.map(({ id, hash, former }) => [id, former === null ? [hash] : [hash, former]]));
 }
 
 /** Whether the key has ended, or the value of it that the stream was opened with. */
-function hasEnded({ holder, openedAt }: Held, keys: ReadonlyMap<string, LiveKey>, now: number): boolean {
-  if (holder.keyId === null) return false;
-  const key = keys.get(holder.keyId);
-  if (key === undefined || (holder.endsAt !== null && holder.endsAt <= now)) return true;
-  const { rotated_at, previous_expires_at } = key;
-  const openedWhen = now - (performance.now() - openedAt);
-  const isFormer = rotated_at !== null && rotated_at.getTime() > openedWhen;
-  return isFormer && previous_expires_at !== null && previous_expires_at.getTime() <= now;
+function hasEnded({ holder: { keyId, keyDigest } }: Held, keys: ReadonlyMap<string, readonly string[]>): boolean {
+  return keyId !== null && !(keyDigest !== null && keys.get(keyId)?.includes(keyDigest));
 }
 
 async function revokedMembers(sql: Sql, names: readonly string[]): Promise<ReadonlySet<string>> {
