@@ -1,5 +1,6 @@
 /** The audit log of a whole node: every change that callers can make is on record, with who made it from where. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { auditedTenants, verifyChain } from "../../../src/features/audit/port.ts";
 import { manifest, say } from "../../harness/manifests.ts";
 import { type NodeProcess, startNodeProcess } from "../../harness/node/node-process.ts";
 import { freshStores, type TestStores } from "../../harness/stores.ts";
@@ -392,4 +393,14 @@ test("nothing is done that cannot be put on record", async () => {
   expect((await node.call("GET", "/v1/workflows/sign", undefined, headers)).status).toBe(200);
   const { status } = (await node.call("GET", `/v1/human-approvals/${id}/history`, undefined, headers)).body;
   expect(status).toBe("pending");
+});
+
+test("after all of this the chains of the tenants are whole", async () => {
+  const { sql } = stores;
+  const unsealed = () => sql`select 1 from audit_entries where sequence is null and action not like 'auth.%' limit 1`;
+  await until(async () => (await unsealed()).length === 0, { what: "the seals" });
+  const reports = [];
+  for await (const tenant of auditedTenants(sql)) reports.push(await verifyChain(sql, tenant));
+  expect(reports.length).toBeGreaterThan(2);
+  expect(reports.flatMap(({ tenant, faults }) => faults.map((fault) => `${tenant}: ${fault}`))).toEqual([]);
 });
