@@ -18,6 +18,8 @@ export const CommandRun = Type.Object({
   kind: Type.Union([Type.Literal("system"), Type.Literal("container")]),
   argv: Type.Array(Text, { minItems: 1 }),
   env: Type.Record(Text, Text),
+  /** Those of its names that are references of the manifest, to be resolved at the launch. */
+  secrets: Type.Optional(Type.Array(Text)),
   workdir: Text,
   /** Null: SVC_SYSTEM_IMAGE. */
   image: Nullable(Text),
@@ -52,7 +54,12 @@ export type CommandEnd = Static<typeof CommandEnd>;
  * text that a shell parses. Host bound. It succeeds for every exit code of the command; an outcome that is not ok is for
  * faults of the service itself.
  */
-export const commandRun = defineActivity({ name: "workflow.command", input: CommandRun, output: CommandEnd });
+export const commandRun = defineActivity({
+  name: "workflow.command",
+  version: 2,
+  input: CommandRun,
+  output: CommandEnd,
+});
 export type CommandEnded = Outcome<typeof commandRun>;
 
 /** The start of an agent execution. */

@@ -205,3 +205,74 @@ test("a secret deleted meanwhile fails the next use with the same word", async (
   const record = await ended(id, headers);
   expect([record.status, record.error_code]).toEqual(["failed", "secret_not_found"]);
 });
+
+describe("commands of workflows", () => {
+  const workflow = (name: string, env: Record<string, string>, command = "true") => ({
+    apiVersion: "svc.dev/v1",
+    kind: "Workflow",
+    metadata: { name },
+    spec: {
+      initial_state: "RUN",
+      states: { RUN: { kind: "System", command, env, transitions: [] } },
+    },
+  });
+  const register = async (document: object, headers: Headers) =>
+    at.node.call("POST", "/v1/workflows", document, headers);
+
+  test("see the values; the run, its log and its records show none of them", async () => {
+    const headers = await owner();
+    const value = "value-of-a-command/1";
+    await write("deploy/key", { value });
+    const md5 = new Bun.CryptoHasher("md5").update(value).digest("hex");
+    const command = `test "$(printf %s "$KEY" | md5sum | cut -c1-32)" = ${md5} && echo seen-KEY; echo "out $KEY"; echo "err $KEY" >&2; echo "$LIKE"`;
+    const env = { KEY: "secret:deploy/key", LIKE: "{{input.like}}" };
+    expect((await register(workflow("uses-a-secret", env, command), headers)).status).toBe(200);
+    const input = { like: "secret:deploy/key" };
+    const started = await at.node.call("POST", "/v1/workflows/uses-a-secret/run", { input }, headers);
+    expect([started.status, started.body.code]).toEqual([started.status, undefined]);
+    const id = started.body.execution_id;
+    const record = await until(
+      async () => {
+        const { body } = await at.node.call("GET", `/v1/workflows/executions/${id}`, undefined, headers);
+        return /^(pending|running)$/.test(body.status) ? null : body;
+      },
+      { timeoutMs: 60_000, what: "the run to end" },
+    );
+    const [stored] = await at.stores.sql<{ all: string }[]>`
+      select concat((select string_agg(entry, ' ') from runtime_logs where key = ${id}),
+        (select string_agg(state, ' ') from runtime_actors where key = ${id})) as all`;
+    const all = JSON.stringify([record, stored]) + at.node.output;
+    expect(record.status).toBe("completed");
+    for (const seen of ["seen-KEY", "out ****", "err ****"]) expect(all).toContain(seen);
+    // What a template makes of it is plain text.
+    expect(all).toContain("\\nsecret:deploy/key");
+    expect(all).not.toContain(value);
+    const used = await at.node.call("GET", "/v1/audit?action=secret.used&target_id=deploy/key", undefined, headers);
+    expect(used.body.items).toMatchObject([{ actor: { kind: "workflow" }, details: { execution_id: id } }]);
+  });
+
+  test("are refused to callers without secret:read, and at a start without the secret", async () => {
+    const consumer = await bearer({ username: "cleo" }, "svc-consumer");
+    const refused = await register(workflow("needs-one", { A: "secret:none-yet" }), consumer);
+    expect([refused.status, refused.body.code, refused.body.issues?.[0]?.path]).toEqual([
+      422,
+      "secret_forbidden",
+      "spec.states.RUN.env.A",
+    ]);
+    const headers = await owner();
+    expect((await register(workflow("needs-one", { A: "secret:none-yet" }), headers)).status).toBe(200);
+    const start = await at.node.call("POST", "/v1/workflows/needs-one/run", {}, headers);
+    expect([start.status, start.body.code]).toEqual([422, "secret_not_found"]);
+  });
+
+  test("take secrets only, and only where a process is started", async () => {
+    const headers = await owner();
+    const codes = async (env: Record<string, string>, command?: string) =>
+      (await register(workflow("odd", env, command), headers)).body.issues?.[0]?.code;
+    expect([
+      await codes({ A: "credential:crm" }),
+      await codes({ A: "secret:{{input.path}}" }),
+      await codes({ A: "secret:deploy/key" }, "update_blackboard"),
+    ]).toEqual(["unsupported_field", "invalid", "unsupported_field"]);
+  });
+});

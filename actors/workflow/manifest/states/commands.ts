@@ -1,9 +1,12 @@
 /** The kinds of state that run commands: `System`, `ContainerRun`, `ParallelContainerRun`. */
+
+import type { Fields } from "../../../manifest/fields.ts";
 import { pullPolicy } from "../../../manifest/image.ts";
 import { second, unsupportedHere } from "../../../manifest/members.ts";
 import { object } from "../../../manifest/object.ts";
+import { isReference } from "../../../manifest/references.ts";
 import { choice, flag, integer, list } from "../../../manifest/shape.ts";
-import type { ContainerRunState, ParallelContainerRunState, Step, SystemState } from "../../definition.ts";
+import type { Command, ContainerRunState, ParallelContainerRunState, Step, SystemState } from "../../definition.ts";
 import { duration, filledTemplate, type Of, type Reading, timeout } from "../members.ts";
 import { isLiteral } from "../templates.ts";
 import { checkCommand, command, commandList } from "./command.ts";
@@ -33,6 +36,7 @@ export const systemState = object({
       );
     }
     if (command !== null) checkCommand(fields, templates, command);
+    checkBuiltin(fields, command, read.env);
     return {
       kind: "System",
       ...read,
@@ -41,6 +45,14 @@ export const systemState = object({
       resources: resources.resources,
     };
   });
+
+/** What starts no process has no use for a secret: its environment is written to the blackboard. */
+function checkBuiltin(fields: Fields, command: Command | null, env: Readonly<Record<string, string>>): void {
+  if (command?.form !== "text" || !["noop", "update_blackboard"].includes(command.text.trim())) return;
+  for (const [name, value] of Object.entries(env)) {
+    if (isReference(value)) fields.issue(`env.${name}`, "may not refer to a secret here", "unsupported_field");
+  }
+}
 
 const container = {
   resources: containerResources,

@@ -8,8 +8,10 @@ import {
   memory,
   noReference,
   normalPath,
+  referenceFault,
 } from "../../../manifest/members.ts";
 import { object } from "../../../manifest/object.ts";
+import { isReference } from "../../../manifest/references.ts";
 import { choice, pairs } from "../../../manifest/shape.ts";
 import { isWithin } from "../../../policy/filesystem/mounts.ts";
 import { type Reading, template, timeout } from "../members.ts";
@@ -21,7 +23,10 @@ export const env = pairs(
   { key: environmentName, value: { max: maxTemplateCharacters } },
   (name, source, { templates }: Reading, fields, path) => {
     if (name.startsWith("SVC_")) return ["names beginning with SVC_ are the service's", "reserved_env"];
-    return templates.check(fields, path, source) ? noReference(source) : false;
+    // A credential is an agent's to be granted, and no command's.
+    if (source.startsWith("credential:")) return noReference(source);
+    if (isReference(source)) return referenceFault(source);
+    return templates.check(fields, path, source) ? null : false;
   },
 );
 

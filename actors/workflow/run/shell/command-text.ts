@@ -4,6 +4,7 @@
  */
 
 import { isObject, type Json } from "../../../kernel/json.ts";
+import { isReference } from "../../../manifest/references.ts";
 import type { Command, ContainerRunState, Step, SystemState } from "../../definition.ts";
 import type { CommandRun } from "../activities.ts";
 import { mountsOf } from "../blackboard/mounts.ts";
@@ -35,7 +36,7 @@ export function systemCommand(run: RunTurn, state: SystemState, instance_id: str
     ...base(run, instance_id),
     kind: "system",
     argv: program.argv,
-    env: environmentOf(run, state.env, program.env),
+    ...environmentOf(run, state.env, program.env),
     workdir: workdirOf(run, state.workdir, true),
     image,
     image_pull_policy: "IfNotPresent",
@@ -87,7 +88,7 @@ function containerOf(run: RunTurn, container: ContainerRunState | Step, instance
     ...base(run, instance_id),
     kind: "container" as const,
     argv: program.argv,
-    env: environmentOf(run, container.env, program.env),
+    ...environmentOf(run, container.env, program.env),
     workdir: workdirOf(run, container.workdir, false),
     image: imageOf(run, container.image),
     network: container.network_mode,
@@ -138,7 +139,11 @@ function listProgram(run: RunTurn, list: readonly string[], dropsBlanks: boolean
 }
 
 function environmentOf(run: RunTurn, templates: Readonly<Record<string, string>>, values: Program["env"]) {
-  const rendered = Object.entries(templates).map(([name, template]) => [name, run.render(template)] as const);
+  // References are recognised in the manifest alone: what a template makes is plain text.
+  const secrets = Object.keys(templates).filter((name) => isReference(templates[name] ?? "") && !(name in values));
+  const rendered = Object.entries(templates).map(([name, template]) => {
+    return [name, secrets.includes(name) ? template : run.render(template)] as const;
+  });
   const env: Record<string, string> = { ...inputsOf(run), ...Object.fromEntries(rendered), ...values };
   env.SVC_WORKFLOW_EXECUTION_ID = run.id;
   env.SVC_WORKFLOW_NAME = run.state.header.workflow_name;
@@ -149,7 +154,7 @@ function environmentOf(run: RunTurn, templates: Readonly<Record<string, string>>
     bytes += Buffer.byteLength(name) + Buffer.byteLength(value) + 2;
   }
   if (bytes > maxEnvironmentBytes) throw invalid(`The environment has more than ${maxEnvironmentBytes} bytes`);
-  return env;
+  return secrets.length === 0 ? { env } : { env, secrets };
 }
 
 /** The run's input for programs that want all of it. One that no variable can hold is left out: commands run without. */

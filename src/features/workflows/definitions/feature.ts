@@ -3,6 +3,7 @@
 import { agents } from "../../agents/feature.ts";
 import { audit } from "../../audit/feature.ts";
 import { defineFeature } from "../../feature.ts";
+import { references } from "../../references/feature.ts";
 import { workflowChoices } from "./choices.ts";
 import type { WorkflowUse } from "./port.ts";
 import { workflowRecords } from "./records.ts";
@@ -17,10 +18,10 @@ export const definitions = defineFeature({
   name: "workflows/definitions",
   tenantTables: ["workflows", "workflow_changes"],
   schemas: named,
-  needs: { agents, audit },
+  needs: { agents, audit, references },
   open(
     { sql, sandboxes, openEgress, defaultIsolation, containerRoot, imageRegistries, mail, now, newId },
-    { agents, audit },
+    { agents, audit, references },
   ) {
     audit.erases(workflowRecords(sql).eraseChanges);
     const uses: WorkflowUse[] = [];
@@ -44,6 +45,7 @@ export const definitions = defineFeature({
         for (const use of uses) await use.cancel(ids, reason);
       },
       audit,
+      references,
       now,
       newId,
     });

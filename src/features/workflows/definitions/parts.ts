@@ -4,6 +4,7 @@ import { Problem } from "../../../../actors/kernel/problem.ts";
 import type { WorkflowOffer } from "../../../../actors/workflow/manifest/judged.ts";
 import type { Sql } from "../../../store/postgres/pool.ts";
 import type { Audit, AuditedBy } from "../../audit/port.ts";
+import type { References } from "../../references/port.ts";
 import type { WorkflowRecords } from "./records.ts";
 
 export interface WorkflowsOptions {
@@ -18,6 +19,7 @@ export interface WorkflowsOptions {
   /** Cancels every run of these versions that has not ended. Repeatable. */
   readonly cancelRuns: (workflowIds: readonly string[], reason: string) => Promise<void>;
   readonly audit: Audit;
+  readonly references: Pick<References, "requireAllowed">;
   /** Unix milliseconds. */
   readonly now: () => number;
   /** A fresh UUIDv7. */

@@ -56,6 +56,9 @@ export function workflowRoutes(workflows: Workflows): readonly Route[] {
         "global_scope_forbidden",
         "workflow_version_exists",
         "quota_exceeded",
+        "secret_forbidden",
+        "credential_forbidden",
+        "secrets_unavailable",
       ],
       handler: (call) => {
         const { force = null, scope = null } = call.query;

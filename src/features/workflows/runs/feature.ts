@@ -11,11 +11,13 @@ import { judgedFacts } from "../../executions/port.ts";
 import { defineFeature } from "../../feature.ts";
 import { incidents } from "../../incidents/feature.ts";
 import { limits } from "../../limits/feature.ts";
+import { references } from "../../references/feature.ts";
 import { tools } from "../../tools/feature.ts";
 import { volumes } from "../../volumes/feature.ts";
 import { definitions } from "../definitions/feature.ts";
 import { cleanupActivity, webhookActivity } from "./activities.ts";
 import { commandActivity } from "./commands/commands.ts";
+import { commandSecrets } from "./commands/secrets.ts";
 import { startSweepingCommands } from "./commands/sweep.ts";
 import { runLogRoutes } from "./log-routes.ts";
 import { runMetrics } from "./metrics.ts";
@@ -37,7 +39,7 @@ export const runs = defineFeature({
   name: "workflows/runs",
   tenantTables: ["workflow_runs"],
   schemas: named,
-  needs: { audit, definitions, executions, executionTokens, volumes, approvals, limits, tools, incidents },
+  needs: { audit, definitions, executions, executionTokens, volumes, approvals, limits, tools, incidents, references },
   settings: {
     maxCommands: integer("SVC_MAX_COMMANDS", {
       meaning: "commands of workflows that a node runs at once; more wait",
@@ -54,7 +56,10 @@ export const runs = defineFeature({
     }),
     executionRetentionDays: executionSettings.executionRetentionDays,
   },
-  open({ settings, ...node }, { definitions, executions, executionTokens, volumes, approvals, limits, incidents }) {
+  open(
+    { settings, ...node },
+    { definitions, executions, executionTokens, volumes, approvals, limits, incidents, references },
+  ) {
     const { sql, dataDir, runtime, sandboxes, outside, streams, now, info } = node;
     const records = createRunRecords(sql);
     const runs = createRuns({
@@ -62,6 +67,7 @@ export const runs = defineFeature({
       records,
       definitions,
       volumes,
+      references,
       terms: node.tenants.terms,
       admit: async ({ tenant, countedFor }) => {
         const use = { tenant, user: countedFor ?? null, demands: [demands.of("workflow_execution")] };
@@ -99,6 +105,10 @@ export const runs = defineFeature({
           rootAllowed: node.containerRoot,
           instanceMounts: volumes.instanceMounts,
           watchVolumes: volumes.watchLimits,
+          secrets: commandSecrets({
+            references,
+            headerOf: async ({ tenant, key }) => (await runtime.of(workflowRun).at(tenant, key).read())?.header ?? null,
+          }),
           mintEgressToken: executionTokens.egress.mint,
           now,
         }),

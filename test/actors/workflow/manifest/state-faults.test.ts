@@ -75,7 +75,7 @@ describe("states", () => {
       ["env.A-B", "x"],
       ["env.1A", "x"],
       ["env.SVC_X", "x", "reserved_env"],
-      ["env.A", "secret:path#field", "unsupported_field"],
+      ["env.A", "secret:../path"],
       ["env.A", "credential://github", "unsupported_field"],
       ["env", named(257, (n) => [`E${n}`, "x"])],
       ["workdir", "workspace"],

@@ -1,6 +1,7 @@
 /** The routes of workflow definitions over real stores; agents and runs are what a test says they are. */
 
 import { createAudit } from "../../../../src/features/audit/service.ts";
+import { createReferences } from "../../../../src/features/references/references.ts";
 import { workflowRoutes } from "../../../../src/features/workflows/definitions/routes.ts";
 import { createWorkflows } from "../../../../src/features/workflows/definitions/service.ts";
 import { createApp } from "../../../../src/http/app.ts";
@@ -49,6 +50,7 @@ export async function openFixture() {
   const counts = new Map<string, number>();
   const workflows = createWorkflows({
     audit: createAudit({ now: Date.now, newId: () => Bun.randomUUIDv7() }),
+    references: createReferences(),
     sql: stores.sql,
     offer: {
       isolations: ["process"],

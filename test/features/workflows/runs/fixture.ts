@@ -14,6 +14,7 @@ import type { ResolvedWorkflow, RunRequest } from "../../../../actors/workflow/r
 import { approvalsProjection } from "../../../../src/features/approvals/projection.ts";
 import { approvalRecords } from "../../../../src/features/approvals/records.ts";
 import { createApprovals } from "../../../../src/features/approvals/service.ts";
+import { createReferences } from "../../../../src/features/references/references.ts";
 import { openVolumes } from "../../../../src/features/volumes/open.ts";
 import type { Definitions } from "../../../../src/features/workflows/definitions/port.ts";
 import { cleanupActivity } from "../../../../src/features/workflows/runs/activities.ts";
@@ -87,6 +88,7 @@ export async function openFixture() {
     records,
     definitions,
     volumes,
+    references: createReferences(),
     terms: async (tenant) => usualTerms(tenant),
     now: Date.now,
     admit: async (request) => {

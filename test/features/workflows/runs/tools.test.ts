@@ -7,6 +7,7 @@ import { approvalRecords } from "../../../../src/features/approvals/records.ts";
 import { createApprovals } from "../../../../src/features/approvals/service.ts";
 import { createAudit } from "../../../../src/features/audit/service.ts";
 import type { Started } from "../../../../src/features/executions/schema.ts";
+import { createReferences } from "../../../../src/features/references/references.ts";
 import { createWorkflows } from "../../../../src/features/workflows/definitions/service.ts";
 import { reviewByExecutions } from "../../../../src/features/workflows/runs/tools/review.ts";
 import type { ToolCaller } from "../../../../src/features/workflows/runs/tools/tool.ts";
@@ -32,6 +33,7 @@ beforeAll(async () => {
   fixture.register("north", definitionOf({ ASK: human([]) }, { name: "says", output_template }));
   const workflows = createWorkflows({
     audit: createAudit({ now: Date.now, newId: () => Bun.randomUUIDv7() }),
+    references: createReferences(),
     sql: fixture.stores.sql,
     offer,
     visibleAgents: async (_, refs) => new Set(refs),

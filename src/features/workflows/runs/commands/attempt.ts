@@ -1,5 +1,6 @@
 /** One attempt at a command: its sandbox from the launch to the end, taken up wherever an earlier node left it. */
 import { setTimeout as later } from "node:timers/promises";
+import { Problem } from "../../../../../actors/kernel/problem.ts";
 import type { CommandRun } from "../../../../../actors/workflow/run/activities.ts";
 import {
   EngineError,
@@ -8,6 +9,7 @@ import {
   LaunchFailure,
   type Sandbox,
 } from "../../../../adapters/sandbox/port.ts";
+import type { Masker } from "../../../../lib/masking/masker.ts";
 import { callAt } from "../../../../lib/timers.ts";
 import type { ActivityContext } from "../../../../runtime/port.ts";
 import { endInstance } from "../../../executions/port.ts";
@@ -35,6 +37,8 @@ export type AttemptEnd = ReturnType<typeof resultOf>;
 
 export class Attempt {
   readonly instanceId: string;
+  /** Hides the values that the command was given; null: none. */
+  #masker: Masker | null = null;
 
   constructor(
     readonly options: CommandOptions,
@@ -53,11 +57,30 @@ export class Attempt {
    */
   async run(known: AttemptRecord | null): Promise<AttemptEnd> {
     const launched = await this.#launch(known);
-    if ("fault" in launched || "error" in launched) return launched;
+    if ("fault" in launched || "error" in launched) return this.#hidden(launched);
     const { sandbox, at } = launched;
+    if (known?.phase === "launched" && !(await this.#knowsValues(at))) {
+      await endInstance(sandbox, this.instanceId);
+      return { fault: "interrupted", message: "A secret was replaced while the command ran and its node was lost" };
+    }
     const end = await this.#follow(sandbox, at);
     if ("fault" in end) await endInstance(sandbox, this.instanceId);
-    return end;
+    return this.#hidden(end);
+  }
+
+  /** Of a command that was launched before: whether what it was given is known, so that it can be hidden. */
+  async #knowsValues(launchedAt: number): Promise<boolean> {
+    const masker = await this.options.secrets.look(this.work, this.context.actor, launchedAt);
+    if (masker === "unknown") return false;
+    this.#masker = masker;
+    return true;
+  }
+
+  #hidden(end: AttemptEnd): AttemptEnd {
+    const masker = this.#masker;
+    if (masker === null) return end;
+    if ("fault" in end) return { ...end, message: masker.mask(end.message) };
+    return { ...end, stdout: masker.mask(end.stdout), stderr: masker.mask(end.stderr) };
   }
 
   /** Makes sure that it runs, or has run. */
@@ -93,7 +116,9 @@ export class Attempt {
   async #begin(): Promise<AttemptEnd | null> {
     const { options, attempts, work, context, place } = this;
     try {
-      const spec = await commandSpec(options, work, context.actor, place, {
+      const { env, masker } = await options.secrets.take(work, context.actor);
+      this.#masker = masker;
+      const spec = await commandSpec(options, work, env, context.actor, place, {
         instanceId: this.instanceId,
         makeWorkspace: () => attempts.makeWorkspace(work.instance_id, this.number, work.run_as_user),
         deadlineAt: options.now() + work.timeout_ms + pullMs,
@@ -127,6 +152,8 @@ export class Attempt {
   /** @throws the error when this work is cut off, or a repeat may help */
   #faultOf(error: unknown): AttemptEnd {
     if (this.context.signal.aborted) throw error;
+    // What it refers to cannot be used any more; the next attempt would meet the same.
+    if (error instanceof Problem && error.status < 500) return { ...nothingOf(error.code), stderr: error.message };
     if (error instanceof LaunchFailure) {
       return lasting.includes(error.code) ? { ...nothingOf(error.code), stderr: error.message } : faultOf(error);
     }

@@ -5,6 +5,7 @@ import type { Address } from "../../../../runtime/port.ts";
 import { type ExecutionClaims, egressUser } from "../../../execution-tokens/port.ts";
 import type { Volumes } from "../../../volumes/port.ts";
 import type { CommandOffer, CommandPlace } from "./place.ts";
+import type { CommandSecrets } from "./secrets.ts";
 
 export interface CommandSpecParts {
   readonly instanceMounts: Volumes["instanceMounts"];
@@ -32,6 +33,7 @@ export const openFilesystem = { read: [], write: [], read_only: false };
 export async function commandSpec(
   parts: CommandSpecParts,
   work: CommandRun,
+  env: CommandRun["env"],
   actor: Address,
   { image, open }: Extract<CommandPlace, { ok: true }>,
   attempt: AttemptPlace,
@@ -45,7 +47,7 @@ export async function commandSpec(
     instanceId,
     executionId: actor.key,
     tenant: actor.tenant,
-    environment: work.env,
+    environment: env,
     prompt: "",
     limits: {
       cpuMillicores: work.resources.cpu_millicores,
@@ -89,6 +91,7 @@ export interface CommandOptions extends CommandOffer, CommandSpecParts {
   readonly maxCommands: number;
   /** Watches how large volumes grow. @returns a function that ends it */
   readonly watchVolumes: Volumes["watchLimits"];
+  readonly secrets: CommandSecrets;
   /** Unix milliseconds. */
   readonly now: () => number;
 }

@@ -5,6 +5,7 @@ import { type Issue, invalid, type Problem, refusalOf } from "../../../../../act
 import { workflowInput } from "../../../../../actors/manifest/json-schema/input-schema.ts";
 import type { TenantTerms } from "../../../../../actors/policy/quota.ts";
 import type { Definition } from "../../../../../actors/workflow/definition.ts";
+import { secretsOf } from "../../../../../actors/workflow/manifest/secrets.ts";
 import { maxDescendants, type RetryFacts, type RunFacts } from "../../../../../actors/workflow/run/start/plan-run.ts";
 import type { RetryRequest, RunRequest } from "../../../../../actors/workflow/run/start/request.ts";
 import {
@@ -16,8 +17,10 @@ import {
 } from "../../../../../actors/workflow/run/start/volumes.ts";
 import type { RunState } from "../../../../../actors/workflow/run/state.ts";
 import { type Checking, checkAgainstSchema, inputFault } from "../../../executions/port.ts";
+import type { References } from "../../../references/port.ts";
 import type { OpenVolumes } from "../../../volumes/port.ts";
 import type { Definitions } from "../../definitions/port.ts";
+import { workflowUse } from "../commands/secrets.ts";
 import type { RunRecords } from "../records.ts";
 
 /** A delivery of a mebibyte as a text of JSON, whose escapes may be six times as long, and once more as its value. */
@@ -29,6 +32,7 @@ export interface RunFactsOptions {
   /** What the tenant may have, as it stands now. */
   readonly terms: (tenant: string) => Promise<TenantTerms>;
   readonly volumes: Pick<OpenVolumes, "checkFiles" | "readable" | "usedBytes">;
+  readonly references: Pick<References, "unusable">;
 }
 
 /**
@@ -36,7 +40,7 @@ export interface RunFactsOptions {
  * @throws Problem 404 when there is no such workflow or version; 5xx when a fact cannot be had
  */
 export async function gatherRunFacts(
-  { definitions, records, volumes, terms: termsOf }: RunFactsOptions,
+  { definitions, records, volumes, references, terms: termsOf }: RunFactsOptions,
   executionId: string,
   request: RunRequest,
   left: Checking["left"],
@@ -48,6 +52,9 @@ export async function gatherRunFacts(
     parent === null ? 0 : records.countBelow(tenant, parent.rootExecutionId, maxDescendants),
   ]);
   const { definition } = workflow;
+  const use = workflowUse({ tenant, executionId, owner: workflow.owner }, { ...request, workflow: workflow.name });
+  const unusable = await references.unusable(use, secretsOf(definition));
+  if (unusable !== null) throw unusable;
   const most = request.stimulusId === null ? maxInputBytes : maxStimulusInputBytes;
   const blackboard = isObject(request.blackboard) ? request.blackboard : {};
   const [input, attachments, storage] = await Promise.all([
@@ -59,13 +66,17 @@ export async function gatherRunFacts(
 }
 
 export async function gatherRetryFacts(
-  { volumes, terms: termsOf }: Pick<RunFactsOptions, "volumes" | "terms">,
+  { volumes, references, terms: termsOf }: Pick<RunFactsOptions, "volumes" | "references" | "terms">,
   executionId: string,
   earlierId: string,
   earlier: RunState,
   request: RetryRequest,
 ): Promise<RetryFacts> {
   const { definition, header } = earlier;
+  const { tenant, initiatedBy } = request;
+  const use = workflowUse({ tenant, executionId, owner: tenant }, { initiatedBy, workflow: header.workflow_name });
+  const unusable = await references.unusable(use, secretsOf(definition));
+  if (unusable !== null) throw unusable;
   const [terms, storage] = await Promise.all([
     termsOf(request.tenant),
     storageFacts(volumes, request, definition, keptVolumes(header.volumes)),

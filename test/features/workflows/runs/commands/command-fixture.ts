@@ -33,6 +33,7 @@ export function commandOptions(
     dataDir,
     maxCommands: 4,
     watchVolumes: (executionId, plan, exceeded) => watchLimits(layout, executionId, plan, exceeded),
+    secrets: { take: async ({ env }) => ({ env, masker: null }), look: async () => null },
     now: Date.now,
     ...changes,
   };

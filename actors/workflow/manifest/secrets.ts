@@ -1,0 +1,16 @@
+/** Where a definition refers to secrets: in the environments of its commands. */
+import { type PlacedReference, referencesIn } from "../../manifest/references.ts";
+import type { Definition, State } from "../definition.ts";
+
+/** @param paths of the states in the manifest; without them states are taken to be in a map */
+export function secretsOf(definition: Definition, paths: ReadonlyMap<string, string> = new Map()): PlacedReference[] {
+  return Object.entries(definition.states).flatMap(([name, state]) =>
+    secretsOfState(state, paths.get(name) ?? `spec.states.${name}`),
+  );
+}
+
+function secretsOfState(state: State, path: string): PlacedReference[] {
+  if (state.kind === "System" || state.kind === "ContainerRun") return referencesIn(state.env, `${path}.env`);
+  if (state.kind !== "ParallelContainerRun") return [];
+  return state.steps.flatMap(({ env }, index) => referencesIn(env, `${path}.steps.${index}.env`));
+}
