@@ -1,15 +1,21 @@
 /** A node killed while starts are being accepted: the quota holds afterwards, and what died with the node blocks nobody. */
 import { expect, test } from "bun:test";
+import { unlimited } from "../../../actors/policy/rates/resources.ts";
 import { openRedis } from "../../../src/store/redis/connections.ts";
 import { manifest } from "../../harness/manifests.ts";
 import { startNodeProcess } from "../../harness/node/node-process.ts";
+import { setRates } from "../../harness/rates.ts";
 import { freshStores } from "../../harness/stores.ts";
 import { until } from "../../harness/until.ts";
 
 test("killed between reservation and start: never over the limit, then room again", async () => {
   const stores = await freshStores();
   const node = await startNodeProcess(stores, { env: { SVC_LOG_LEVEL: "warn" } });
-  const headers = { Authorization: `Bearer ${await node.token({ username: "ann", tier: "free" }, "svc-consumer")}` };
+  const headers = {
+    Authorization: `Bearer ${await node.token({ username: "ann", sub: "ann", tier: "free" }, "svc-consumer")}`,
+  };
+  // The rate of starts would refuse what is to be refused here for its number at once.
+  await setRates(stores.sql, "u-ann", "agent_execution", unlimited);
   const call = (method: string, path: string, body?: unknown) => node.call(method, path, body, headers);
   const slow = manifest({ script: [{ content: "late", delay_ms: 60_000 }] });
   const agent = (await call("POST", "/v1/agents", slow)).body.agent_id;
