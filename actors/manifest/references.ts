@@ -22,7 +22,7 @@ export interface CredentialReference {
 export type Reference = SecretReference | CredentialReference;
 
 /** Characters of a path, and of one of its segments. */
-export const maxPathCharacters = 512;
+const maxPathCharacters = 512;
 const segment = /^[A-Za-z0-9._@-]{1,128}$/;
 export const fieldName = /^[^\p{Cc}#]{1,256}$/u;
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

@@ -4,6 +4,5 @@ export type {
   ReferenceFault,
   ReferenceSource,
   ReferenceUse,
-  ReferringDefinition,
   ResolvedReference,
 } from "./source.ts";

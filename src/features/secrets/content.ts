@@ -5,7 +5,7 @@ import type { WriteBody } from "./schema.ts";
 import type { SecretContent } from "./store.ts";
 
 /** Of a value, decoded. */
-export const maxBytes = 256 * 1024;
+const maxBytes = 256 * 1024;
 
 /** The text that stands for a secret as a whole: of several values their JSON. */
 export const textOf = (content: SecretContent): string =>
