@@ -106,7 +106,12 @@ describe("what comes with it", () => {
     expect(record).toMatchObject({ tenant_id: "north", intent: "to see", input: { word: "x" } });
     expect(record.blackboard).toMatchObject({ a: 1, b: 2, input: { word: "x" }, intent: "to see", tenant_id: "north" });
     expect(Date.parse(record.deadline_at) - Date.parse(record.started_at)).toBe(60_000);
-    expect(record.initiated_by).toEqual({ kind: "service_account", sub: "user-of-north", email: null });
+    expect(record.initiated_by).toEqual({
+      kind: "service_account",
+      realm: "test",
+      sub: "user-of-north",
+      email: null,
+    });
   });
 
   test("what the schema refuses never was; its defaults fill in what is absent", async () => {
