@@ -2,6 +2,7 @@
 
 import { agentEvent, changeScope, changeStatus } from "../../../actors/agent/lifecycle.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
+import { referencesIn } from "../../../actors/manifest/references.ts";
 import type { Transaction } from "../../store/postgres/pool.ts";
 
 import {
@@ -16,6 +17,7 @@ import {
 } from "./parts.ts";
 import type { AgentDetail, AgentScope, AgentStatus, ScopeChanged } from "./schema.ts";
 import {
+  environmentsOf,
   findVersion,
   findVersionById,
   idByName,
@@ -54,6 +56,23 @@ export function changing(parts: AgentParts) {
     return target;
   }
 
+  /**
+   * Who changes an agent answers for what it can see afterwards, as who deploys one does.
+   * @param versionId null: every version, each of which a start may name
+   * @throws Problem 422 `secret_forbidden`, `credential_forbidden`
+   */
+  async function requireReferences(
+    tx: Transaction,
+    { identity }: Caller,
+    { agent_id }: LockedAgent,
+    tenant: string,
+    versionId: string | null,
+  ): Promise<void> {
+    const environments = await environmentsOf(tx, agent_id, versionId);
+    const placed = environments.flatMap((env) => referencesIn(env, "spec.env"));
+    await parts.references.requireAllowed(identity, tenant, placed);
+  }
+
   return {
     /**
      * Pauses or resumes; the status it has already is no change.
@@ -76,7 +95,7 @@ export function changing(parts: AgentParts) {
 
     /**
      * Makes an older version current again; without a version or revision the one that was current before.
-     * @throws Problem 403, 404 `agent_version_not_found`, 409 `already_current`
+     * @throws Problem 403, 404 `agent_version_not_found`, 409 `already_current`, 422 `secret_forbidden`
      */
     async rollback(caller: Caller, agentId: string, request: RollbackRequest): Promise<AgentDetail> {
       const tenant = await holding(parts, caller, agentId, async (tx, agent, at) => {
@@ -85,6 +104,7 @@ export function changing(parts: AgentParts) {
         if (version_id === agent.current_version_id) {
           throw new Problem("already_current", "This version is the current one");
         }
+        await requireReferences(tx, caller, agent, agent.tenant, version_id);
         await makeCurrent(tx, agentId, version_id, at);
         const facts = { old_version: agent.version, new_version: version, revision, reason: "rollback" };
         const event = agentEvent("agent_updated", { ...agent, version }, at, facts);
@@ -100,13 +120,14 @@ export function changing(parts: AgentParts) {
 
     /**
      * Opens an agent to every tenant, or gives it back to the one it came from.
-     * @throws Problem 403 `global_scope_forbidden`, 404, 409 `agent_name_conflict`
+     * @throws Problem 403 `global_scope_forbidden`, 404, 409 `agent_name_conflict`, 422 `secret_forbidden`
      */
     async setScope(caller: Caller, agentId: string, scope: AgentScope): Promise<ScopeChanged> {
       const { before, tenant, changed } = await holding(parts, caller, agentId, async (tx, agent, at) => {
         if (!mayPublish(caller)) throw globalForbidden();
         const after = changeScope(agent, scope);
         if (after === null) return { before: agent.scope, tenant: agent.tenant, changed: false };
+        await requireReferences(tx, caller, agent, after.tenant, null);
         if (after.tenant !== agent.tenant) await move(tx, agent, after.tenant);
         await tx`
           update agents set tenant = ${after.tenant}, scope = ${after.scope}, origin_tenant = ${after.origin_tenant},

@@ -156,7 +156,14 @@ export function agentRoutes(agents: Agents): readonly Route[] {
       params: agentId,
       body: jsonBody(RollbackRequest, { optional: true }),
       responses: { 200: AgentDetail },
-      refusals: ["global_scope_forbidden", "agent_not_found", "agent_version_not_found", "already_current"],
+      refusals: [
+        "global_scope_forbidden",
+        "agent_not_found",
+        "agent_version_not_found",
+        "already_current",
+        "secret_forbidden",
+        "credential_forbidden",
+      ],
       handler: (call) => {
         const { version = null, revision = null } = call.body;
         return agents.rollback(call, call.params.id, { version, revision });
@@ -206,7 +213,13 @@ function scopeRoute(agents: Agents, method: Method): Route {
     params: agentId,
     body: jsonBody(ScopeRequest),
     responses: { 200: ScopeChanged },
-    refusals: ["global_scope_forbidden", "agent_not_found", "agent_name_conflict"],
+    refusals: [
+      "global_scope_forbidden",
+      "agent_not_found",
+      "agent_name_conflict",
+      "secret_forbidden",
+      "credential_forbidden",
+    ],
     handler: (call) => {
       const scope = call.body.scope ?? call.body.target_scope;
       if (scope !== undefined) return agents.setScope(call, call.params.id, scope);

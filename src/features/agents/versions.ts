@@ -112,6 +112,18 @@ export async function insertVersion(
       ${deployed_realm})`;
 }
 
+/** The environments of an agent's versions, each once. @param versionId null: of all of them */
+export async function environmentsOf(
+  sql: Transaction,
+  agentId: string,
+  versionId: string | null,
+): Promise<readonly AgentSpec["env"][]> {
+  const rows = await sql<{ env: string }[]>`
+    select distinct coalesce(spec->'env', '{}')::text as env from agent_versions
+    where agent_id = ${agentId} and (${versionId}::uuid is null or version_id = ${versionId})`;
+  return rows.map(({ env }) => JSON.parse(env) as AgentSpec["env"]);
+}
+
 /** The version that was current is remembered for a rollback. */
 export async function makeCurrent(sql: Transaction, agentId: string, versionId: string, at: Date): Promise<void> {
   await sql`

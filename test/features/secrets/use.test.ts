@@ -126,6 +126,37 @@ describe("who may deploy a reference", () => {
     expect((await at.node.call("PATCH", `/v1/agents/${agent}`, { description: "changed" }, mine)).status).toBe(200);
   });
 
+  test("nor do they bring one back by a rollback, or open one to all tenants", async () => {
+    const mine = await owner();
+    const member = await bearer({ username: "mia", role: "tenant:member" }, "tenant-acme");
+    const versions = [
+      withEnv({ B: "secret:ops/token" }, { name: "rolled-back" }),
+      withEnv({}, { name: "rolled-back" }),
+    ];
+    const [agent = ""] = [await deployed(versions[0] ?? {}, mine)];
+    expect((await at.node.call("POST", "/v1/agents?force=true", versions[1], mine)).status).toBe(200);
+    const back = (headers: Headers) => at.node.call("POST", `/v1/agents/${agent}/rollback`, { revision: 1 }, headers);
+    const refused = await back(member);
+    expect([refused.status, refused.body.code, refused.body.issues?.[0].path]).toEqual([
+      422,
+      "secret_forbidden",
+      "spec.env.B",
+    ]);
+    expect((await back(mine)).body.revision).toBe(1);
+    const admin = await bearer(
+      { grant_type: "password", username: "admin", password: "dev", client_id: "", client_secret: "" },
+      "svc-system",
+    );
+    const published = await deployed(withEnv({ B: "secret:ops/token" }, { name: "to-be-opened" }), admin);
+    const key = { name: "deploys", scopes: ["agent:deploy", "agent:read"] };
+    const { body } = await at.node.call("POST", "/v1/api-keys", key, admin);
+    const open = (headers: Headers) =>
+      at.node.call("POST", `/v1/agents/${published}/scope`, { scope: "global" }, headers);
+    const { status, body: problem } = await open({ Authorization: `Bearer ${body.key}` });
+    expect([status, problem.code]).toEqual([422, "secret_forbidden"]);
+    expect((await open(admin)).body.new_scope).toBe("global");
+  });
+
   test("a malformed reference is an issue of the manifest", async () => {
     const { status, body } = await at.node.call("POST", "/v1/agents", withEnv({ A: "secret:../x" }), await owner());
     expect([status, body.code]).toEqual([422, "invalid_manifest"]);
