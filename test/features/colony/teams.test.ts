@@ -194,6 +194,20 @@ test("the ownership goes over to a member whose tier allows the team", async () 
   expect(await ann.refused("DELETE", `/v1/teams/${slug.slice(2)}`)).toBe("403 owner_only");
 });
 
+test("of two transfers at once one counts: a former owner gives the team to no other", async () => {
+  const [ann, bob, eve] = [await fixture.person("ann"), await fixture.person("bob"), await fixture.person("eve")];
+  const { slug } = await ann.team();
+  for (const person of [bob, eve]) {
+    await ann.bring(person);
+    await person.done("GET", "/v1/agents");
+  }
+  const give = (to: typeof bob) => ann.refused("PATCH", `/v1/colony/members/${to.userId}`, { role: "owner" });
+  expect((await Promise.all([give(bob), give(eve)])).sort()).toEqual(["200 undefined", "403 owner_only"]);
+  const owners = await fixture.stores.sql`
+    select user_id from tenant_members where tenant = ${slug} and role = 'owner'`;
+  expect(owners).toHaveLength(1);
+});
+
 test("a member removes himself, the owner does not, and others only those in charge", async () => {
   const [ann, bob, eve] = [await fixture.person("ann"), await fixture.person("bob"), await fixture.person("eve")];
   const { id } = await ann.team();

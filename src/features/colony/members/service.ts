@@ -1,5 +1,5 @@
 /** Members of a colony: shown, given other roles, removed (docs/reference/colony.md). */
-import { decideRoleChange, ownerRoleImmutable } from "../../../../actors/colony/roles.ts";
+import { decideRoleChange, ownerOnly, ownerRoleImmutable } from "../../../../actors/colony/roles.ts";
 import { type Identity, type Membership, systemTenant } from "../../../../actors/identity/identity.ts";
 import { reaches } from "../../../../actors/identity/standing.ts";
 import { consumerTenant } from "../../../../actors/identity/tenant.ts";
@@ -7,12 +7,12 @@ import type { Json } from "../../../../actors/kernel/json.ts";
 import { invalidField, Problem } from "../../../../actors/kernel/problem.ts";
 import type { Page } from "../../../http/paging.ts";
 import type { Keys } from "../../../identity/api-keys.ts";
-import type { Members } from "../../../identity/members.ts";
+import type { Members, Person } from "../../../identity/members.ts";
 import type { Tenant, Tenants } from "../../../identity/tenants.ts";
 import { sha256Hex } from "../../../lib/digest.ts";
 import type { Sql, Transaction } from "../../../store/postgres/pool.ts";
 import { type Audit, auditedBy } from "../../audit/port.ts";
-import { type Colonies, type Colony, type ColonyCall, notInCharge, type Run } from "../context.ts";
+import { actsForTenant, type Colonies, type Colony, type ColonyCall, notInCharge, type Run } from "../context.ts";
 import type { InvitationRecords } from "../invitations/records.ts";
 import { memberBody } from "../member-body.ts";
 import { type ActiveMember, type MemberRecords, type MemberRow, memberRecords } from "../member-records.ts";
@@ -67,6 +67,8 @@ export function createMemberService(options: MemberServiceOptions) {
     const plan = kind === "team" ? await planOf(tenant, own) : null;
     if (plan !== null) await requireRoomForTeam(tx, plan.slug, plan.standing.tier);
     const from = await records.owner(tx, tenant);
+    // What the caller was when asked may be over: the ownership went to another meanwhile.
+    if (!actsForTenant(call.identity) && !isSame(from, call.identity)) throw ownerOnly();
     if (from !== null) await members.change(tx, tenant, from, "admin");
     await members.change(tx, tenant, { realm: to.realm, userId: to.user_id }, "owner");
     if (plan !== null) {
@@ -198,5 +200,8 @@ function activeOf({ membership_id, realm, user_id, ...row }: MemberRow): ActiveM
   if (membership_id === null || realm === null || user_id === null) throw new Error("an invitation is no member");
   return { ...row, membership_id, realm, user_id };
 }
+
+const isSame = (one: Person | null, { realm, userId }: Person): boolean =>
+  one !== null && one.realm === realm && one.userId === userId;
 
 const personOf = ({ realm, user_id }: ActiveMember) => ({ realm, user_id });
