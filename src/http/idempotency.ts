@@ -53,7 +53,8 @@ export interface AnswerSeal {
   open(tenant: string, workId: string, sealed: string): string;
 }
 
-type RepeatableCall = Pick<Call, "request" | "identity" | "tenant" | "path" | "url" | "bytes" | "signal">;
+/** What of a call tells whether it is repeated. */
+export type RepeatableCall = Pick<Call, "request" | "identity" | "tenant" | "path" | "url" | "bytes" | "signal">;
 
 /**
  * Runs `work` under the request's `Idempotency-Key`, or just runs it when there is none.

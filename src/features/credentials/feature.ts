@@ -51,7 +51,7 @@ export const credentials = defineFeature({
     const grants = createGrants({ sql, credentials, agents, definitions, audit, now });
     return {
       service: credentials,
-      routes: [...oauth.routes, ...credentialRoutes({ sql, credentials, rotate: oauth.rotate, grants, newId })],
+      routes: [...oauth.routes, ...credentialRoutes({ ...shared, credentials, rotate: oauth.rotate, grants, newId })],
       sweeps: [() => encryption.startReencryption(encryptedColumns), oauth.startSweep],
       jobs: [oauth.startRefreshing],
       queues: oauth.queues,

@@ -3,6 +3,7 @@ import { IdempotencyHeaders, idempotent } from "../../http/idempotency.ts";
 import { listSchema, pageOf } from "../../http/paging.ts";
 import { defineRoute, jsonBody, type Route, reply } from "../../http/route.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
+import { type Encryption, withoutDigest } from "../encryption/port.ts";
 import type { GrantService } from "./grants.ts";
 import {
   Credential,
@@ -28,13 +29,15 @@ export interface CredentialRoutesOptions {
   /** In place of a value of the caller's, for tokens. */
   readonly rotate: (caller: Caller, id: string, body: Rotation) => Promise<Credential>;
   readonly grants: GrantService;
+  readonly encryption: Pick<Encryption, "fingerprint">;
   /** A fresh UUIDv7. */
   readonly newId: () => string;
 }
 
 const base = "/v1/credentials";
 
-export function credentialRoutes({ sql, credentials, rotate, grants, newId }: CredentialRoutesOptions): Route[] {
+export function credentialRoutes(options: CredentialRoutesOptions): Route[] {
+  const { sql, credentials, rotate, grants, encryption, newId } = options;
   /** Two paths of one route, which published clients use. */
   const create = (path: string) =>
     defineRoute({
@@ -47,7 +50,12 @@ export function credentialRoutes({ sql, credentials, rotate, grants, newId }: Cr
       responses: { 201: Credential },
       refusals: ["quota_exceeded", "user_identity_required"],
       handler: (call) =>
-        idempotent(call, sql, async (id) => reply(201, await credentials.createKey(call, id, call.body)), newId),
+        idempotent(
+          withoutDigest(call, encryption),
+          sql,
+          async (id) => reply(201, await credentials.createKey(call, id, call.body)),
+          newId,
+        ),
     });
   return [
     defineRoute({
@@ -107,7 +115,7 @@ export function credentialRoutes({ sql, credentials, rotate, grants, newId }: Cr
       timeoutSeconds: 120,
       handler: (call) =>
         idempotent(
-          call,
+          withoutDigest(call, encryption),
           sql,
           async () => {
             const rotated = await rotate(call, call.params.id, call.body);

@@ -1,5 +1,5 @@
 /** Encryption at rest: what a record keeps secret is stored encrypted. */
-import type { AnswerSeal } from "../../http/idempotency.ts";
+import type { AnswerSeal, RepeatableCall } from "../../http/idempotency.ts";
 
 /** What a ciphertext is bound to: in another row it cannot be decrypted. */
 export interface EncryptionContext {
@@ -32,6 +32,15 @@ export const sealedAnswers = (encryption: Pick<Encryption, "encrypt" | "decrypt"
   seal: (tenant, record, text) => encryption.encrypt({ tenant, record, version: "answer" }, text),
   open: (tenant, record, sealed) => encryption.decrypt({ tenant, record, version: "answer" }, sealed),
 });
+
+/**
+ * A call as `idempotent` takes it, whose body holds a value that must not be kept: the digest that is kept of it for a
+ * day tells nothing of the value to who has not the master key.
+ */
+export const withoutDigest = (
+  { request, identity, tenant, path, url, signal, bytes }: RepeatableCall,
+  encryption: Pick<Encryption, "fingerprint">,
+): RepeatableCall => ({ request, identity, tenant, path, url, signal, bytes: encryption.fingerprint(bytes) });
 
 /** A column of ciphertexts, in a table with the columns `id uuid` and `tenant text`. */
 export interface EncryptedColumn {

@@ -4,7 +4,7 @@ import { IdempotencyHeaders, idempotent } from "../../http/idempotency.ts";
 import { listOf, listSchema, pageOf } from "../../http/paging.ts";
 import { type Call, defineRoute, jsonBody, type Route, reply } from "../../http/route.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
-import type { Encryption } from "../encryption/port.ts";
+import { type Encryption, withoutDigest } from "../encryption/port.ts";
 import { readCondition, readPath, readPrefix } from "./path.ts";
 import {
   DeletedBody,
@@ -99,12 +99,7 @@ export function secretRoutes({ sql, secrets, encryption, newId }: SecretRoutesOp
       method: "POST",
       ...writing,
       headers: Type.Composite([WriteHeaders, IdempotencyHeaders]),
-      handler: (call) => {
-        // Of the body a digest is kept for a day; without the master key it tells nothing of the value.
-        const { request, identity, tenant, path, url, signal } = call;
-        const bytes = encryption.fingerprint(call.bytes);
-        return idempotent({ request, identity, tenant, path, url, signal, bytes }, sql, (id) => write(call, id), newId);
-      },
+      handler: (call) => idempotent(withoutDigest(call, encryption), sql, (id) => write(call, id), newId),
     }),
     defineRoute({
       method: "DELETE",

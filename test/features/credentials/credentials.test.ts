@@ -77,6 +77,26 @@ describe("a value", () => {
     expect(await at.dump()).not.toContain("s3cret-value");
   });
 
+  test("under an Idempotency-Key leaves no digest that it could be guessed from", async () => {
+    const post = (path: string, body: object) =>
+      at.call(member, "POST", path, body, { "Idempotency-Key": "guessable" });
+    const made = await post("/api-keys", { provider: "crm", value: "1234" });
+    const again = await post("/api-keys", { provider: "crm", value: "1234" });
+    expect([again.status, again.body]).toEqual([201, made.body]);
+    expect(await code(post("/api-keys", { provider: "crm", value: "4321" }))).toEqual([422, "idempotency_key_reused"]);
+    const { id } = made.body;
+    expect((await post(`/${id}/rotate`, { new_value: "5678" })).status).toBe(200);
+    const digest = (path: string, body: object) =>
+      new Bun.CryptoHasher("sha256")
+        .update(`/v1/credentials${path}\n`)
+        .update(JSON.stringify(body))
+        .digest("base64url");
+    const kept = JSON.stringify(await at.sql`select * from idempotency_keys`);
+    expect(kept).not.toContain(digest("/api-keys", { provider: "crm", value: "1234" }));
+    expect(kept).not.toContain(digest(`/${id}/rotate`, { new_value: "5678" }));
+    await at.call(member, "DELETE", `/${id}`);
+  });
+
   test("rotated under its other name keeps the id and erases the one before", async () => {
     const { id } = await at.made(member);
     const ciphertext = async () => (await at.sql`select ciphertext from credentials where id = ${id}`)[0]?.ciphertext;
