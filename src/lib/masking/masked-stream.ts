@@ -17,6 +17,11 @@ export class MaskedStream {
 
   constructor(private readonly masker: Masker) {}
 
+  /** Characters that it holds back. */
+  get held(): number {
+    return this.#held?.content.length ?? 0;
+  }
+
   /** @returns what can be shown by now; null: nothing yet */
   add(piece: Piece): Piece | null {
     const whole = this.#joined(piece);
