@@ -29,6 +29,7 @@ export const egress = defineFeature({
       runtime,
       plans: executions.plans,
       incidents,
+      maskerOf: executions.maskerOf,
       log: info,
     });
     return { service: null, listener: { name: "egress", open: egress.listen }, metrics: egress.metrics };

@@ -8,9 +8,10 @@ import {
   type Proxy as EgressProxy,
   type Outcome,
 } from "../../adapters/egress/port.ts";
+import type { Masker } from "../../lib/masking/masker.ts";
 import { listenToTenants } from "../../lib/sockets/tenant-sockets.ts";
 import { openPort } from "../../lib/start-failure.ts";
-import type { Runtime } from "../../runtime/port.ts";
+import type { Address, Runtime } from "../../runtime/port.ts";
 import type { ExecutionTokens } from "../execution-tokens/port.ts";
 import type { Plans } from "../executions/port.ts";
 import type { Incidents } from "../incidents/port.ts";
@@ -30,6 +31,8 @@ export interface EgressOptions {
   readonly runtime: Pick<Runtime, "of">;
   readonly plans: Plans;
   readonly incidents: Pick<Incidents, "report">;
+  /** What hides the values that an execution was given; null: it was given none. */
+  readonly maskerOf: (execution: Address) => Promise<Masker | null>;
   log(event: string, facts: Readonly<Record<string, unknown>>): void;
 }
 
@@ -49,7 +52,7 @@ export function createEgress(options: EgressOptions) {
   const proxy = createProxy({
     admission,
     outside: options.outside,
-    refused: createRefusals(options.runtime, options.incidents, warn),
+    refused: createRefusals(options.runtime, options.incidents, options.maskerOf, warn),
     answered: (outcome: Outcome) => requests.inc({ outcome }),
     failed: warn,
   });

@@ -3,8 +3,9 @@
 import { LRUCache } from "lru-cache";
 import { execution } from "../../../actors/execution/execution.ts";
 import type { EgressRefused } from "../../adapters/egress/port.ts";
+import type { Masker } from "../../lib/masking/masker.ts";
 import { waitAtMost } from "../../lib/timers.ts";
-import type { Runtime } from "../../runtime/port.ts";
+import type { Address, Runtime } from "../../runtime/port.ts";
 import type { Incidents } from "../incidents/port.ts";
 import type { Subject } from "./admission.ts";
 
@@ -23,10 +24,17 @@ interface Told {
 /** How long a client may be kept from its refusal by a mailbox that does not take the event, ms. */
 const tellTimeoutMs = 1_000;
 
-/** @returns a function that resolves once the event is on its way, and never rejects */
+/** In place of a host's name while it cannot be known what of it is to be hidden. */
+const hiddenHost = "********";
+
+/**
+ * @param maskerOf what hides the values that an execution was given: a host's name may be one; null: it was given none
+ * @returns a function that resolves once the event is on its way, and never rejects
+ */
 export function createRefusals(
   runtime: Pick<Runtime, "of">,
   incidents: Pick<Incidents, "report">,
+  maskerOf: (execution: Address) => Promise<Masker | null>,
   warn: (error: unknown) => void,
 ): (subject: Subject, refusal: EgressRefused) => Promise<void> {
   const told = new LRUCache<string, Told>({ max: capacity });
@@ -45,7 +53,21 @@ export function createRefusals(
     return true;
   }
 
-  return async ({ executionId, tenant, instanceId, agentId }, { host, port, reason }) => {
+  async function shown({ executionId: key, tenant, agentId }: Subject, host: string): Promise<string> {
+    // A command of a run is given no values.
+    if (agentId === null) return host;
+    try {
+      const masker = await maskerOf({ kind: execution.kind, key, tenant });
+      return masker === null ? host : masker.mask(host);
+    } catch {
+      return hiddenHost;
+    }
+  }
+
+  async function report(subject: Subject, refusal: EgressRefused): Promise<void> {
+    const { executionId, tenant, instanceId, agentId } = subject;
+    const { port, reason } = refusal;
+    const host = await shown(subject, refusal.host);
     incidents.report({
       category: "egress_blocked",
       tenant,
@@ -60,10 +82,9 @@ export function createRefusals(
     if (agentId === null) return;
     if (!isNews(instanceId, `${host}:${port} ${reason}`)) return;
     const body = { instance_id: instanceId, host, port, reason };
-    // An agent that ends because of the refusal has the event before its end.
-    await waitAtMost(
-      tellTimeoutMs,
-      runtime.of(execution).at(tenant, executionId).tell("egress_blocked", body).catch(warn),
-    );
-  };
+    await runtime.of(execution).at(tenant, executionId).tell("egress_blocked", body);
+  }
+
+  // An agent that ends because of the refusal has the event before its end.
+  return (subject, refusal) => waitAtMost(tellTimeoutMs, report(subject, refusal).catch(warn));
 }

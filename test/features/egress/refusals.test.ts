@@ -5,6 +5,7 @@ import { EgressRefused } from "../../../src/adapters/egress/destination.ts";
 import type { Subject } from "../../../src/features/egress/admission.ts";
 import { createRefusals } from "../../../src/features/egress/refusals.ts";
 import type { Incident } from "../../../src/features/incidents/service.ts";
+import { Masker } from "../../../src/lib/masking/masker.ts";
 import { fakeRuntime } from "../../harness/runtime/fake-runtime.ts";
 
 const subject: Subject = {
@@ -15,7 +16,7 @@ const subject: Subject = {
   policy: policyOf(null),
 };
 
-function scene(tell: () => Promise<void> = async () => {}) {
+function scene(tell: () => Promise<void> = async () => {}, maskerOf: () => Promise<Masker | null> = async () => null) {
   const told: Json[] = [];
   const incidents: Incident[] = [];
   const warnings: unknown[] = [];
@@ -27,6 +28,7 @@ function scene(tell: () => Promise<void> = async () => {}) {
       },
     }),
     { report: (incident) => incidents.push(incident) },
+    maskerOf,
     (error) => warnings.push(error),
   );
   return { told, incidents, warnings, refuse };
@@ -41,6 +43,18 @@ test("a refusal is told to the execution and is an incident", async () => {
   expect(incidents).toMatchObject([
     { category: "egress_blocked", tenant: "t", executionId: "e", agentId: "a", details: facts },
   ]);
+});
+
+test("a host that is a value the execution was given is in neither", async () => {
+  const masker = new Masker();
+  masker.hide(["db.corp.example"]);
+  const away = () => Promise.reject(new Error("the store is away"));
+  for (const maskerOf of [async () => masker, away]) {
+    const { told, incidents, refuse } = scene(async () => {}, maskerOf);
+    await refuse(subject, refusal("db.corp.example"));
+    expect([told.length, incidents.length]).toEqual([1, 1]);
+    expect(JSON.stringify([told, incidents])).not.toContain("corp");
+  }
 });
 
 test("a command's refusal is an incident of its run, and no event", async () => {
