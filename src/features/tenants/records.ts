@@ -64,6 +64,18 @@ export async function insertTenant(tx: Transaction, slug: string, made: TenantCo
   return count > 0;
 }
 
+/** Whether a folder of the vault is another tenant's, holds it or lies in it. Tenants that are made at once take turns. */
+export async function isFolderTaken(tx: Transaction, slug: string, folder: string): Promise<boolean> {
+  await tx`select pg_advisory_xact_lock(hashtextextended('vault folders', 0))`;
+  const own = `${folder}/`;
+  const rows = await tx`
+    select from (
+      select btrim(regexp_replace(vault_namespace, '/+', '/', 'g'), '/') || '/' as folder from tenants
+      where vault_namespace is not null and slug <> ${slug}) as other
+    where starts_with(folder, ${own}) or starts_with(${own}, folder) limit 1`;
+  return rows.length > 0;
+}
+
 export async function changeTenant(tx: Transaction, slug: string, changed: TenantColumns): Promise<void> {
   await tx`
     update tenants set display_name = ${changed.display_name}, admin_tier = ${changed.admin_tier},

@@ -2,7 +2,7 @@
 import { systemTenant } from "../../../actors/identity/identity.ts";
 import { isEnterpriseSlug, isTenantSlug } from "../../../actors/identity/tenant.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
-import { Problem } from "../../../actors/kernel/problem.ts";
+import { invalidField, Problem } from "../../../actors/kernel/problem.ts";
 import type { Keys } from "../../identity/api-keys.ts";
 import { numberOf } from "../../identity/tenant-terms.ts";
 import type { Tenants } from "../../identity/tenants.ts";
@@ -13,6 +13,7 @@ import {
   changeTenant,
   deleteTenant,
   insertTenant,
+  isFolderTaken,
   listTenants,
   lockedTenant,
   suspendTenant,
@@ -82,7 +83,7 @@ export function createTenantService({ sql, tenants, audit, keys, deleted, activa
   }
 
   return {
-    /** @throws Problem 409 `tenant_exists`, 422 `invalid_tenant_slug`, `reserved_slug` */
+    /** @throws Problem 409 `tenant_exists`, 422 `invalid_tenant_slug`, `reserved_slug`, `validation_failed` */
     async create(call: AuditedCall, wanted: NewTenant): Promise<TenantBody> {
       const { slug, display_name, tier = null, quotas = {} } = wanted;
       if (!isTenantSlug(slug)) throw new Problem("invalid_tenant_slug", "This is no tenant name", {}, {}, 422);
@@ -101,6 +102,7 @@ export function createTenantService({ sql, tenants, audit, keys, deleted, activa
         if (!(await insertTenant(tx, slug, columns))) {
           throw new Problem("tenant_exists", "There is, or there was, a tenant of this name");
         }
+        await requireOwnFolder(tx, slug, columns.vault_namespace);
         const target = { type: "tenant", id: slug };
         const details = { display_name, tier, quotas: { ...quotas }, owner_email: columns.owner_email };
         await audit.append(tx, auditedBy(call), { tenant: slug, action: "tenant.created", target, details });
@@ -221,3 +223,18 @@ const notFound = (): Problem => new Problem("tenant_not_found", "Tenant not foun
 
 const wrongState = ({ status }: Pick<TenantRow, "status">): Problem =>
   new Problem("invalid_state", `The tenant is ${status}`, { status });
+
+/**
+ * In one folder of the vault, or one within the other, tenants would read each other's secrets, and the purge of one
+ * would erase both's.
+ * @throws Problem 422 `validation_failed`
+ */
+async function requireOwnFolder(tx: Transaction, slug: string, namespace: string | null): Promise<void> {
+  const parts = (namespace ?? "").split("/").filter((part) => part !== "");
+  const [first] = parts;
+  if (first === undefined) return;
+  // Every tenant's usual one begins so.
+  const isForeign = first.startsWith("tenant-") && first !== `tenant-${slug}`;
+  if (isForeign || (await isFolderTaken(tx, slug, parts.join("/"))))
+    throw invalidField("vault_namespace", "is, holds or lies in the folder of another tenant");
+}

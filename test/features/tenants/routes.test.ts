@@ -55,6 +55,28 @@ describe("making and reading", () => {
     expect(await actions(slug)).toEqual(["tenant.created"]);
   });
 
+  test("no two tenants have one folder of the vault, nor one within the other's", async () => {
+    const id = crypto.randomUUID().slice(0, 8);
+    const make = (name: string, vault_namespace: string) =>
+      at.admin("POST", "", { slug: `${name}-${id}`, display_name: name, vault_namespace });
+    expect((await make("one", `shop-${id}/live/`)).status).toBe(201);
+    const taken = [`shop-${id}/live`, `/shop-${id}//live/`, `shop-${id}`, `shop-${id}/live/x`, "tenant-acme/x"];
+    for (const folder of taken) {
+      const { status, body } = await make("two", folder);
+      expect([folder, status, body.code, body.issues?.[0].path]).toEqual([
+        folder,
+        422,
+        "validation_failed",
+        "vault_namespace",
+      ]);
+    }
+    for (const [name, folder] of [
+      ["two", `shop-${id}/live-2`],
+      ["own", `tenant-own-${id}`],
+    ] as const)
+      expect([folder, (await make(name, folder)).status]).toEqual([folder, 201]);
+  });
+
   test.each([
     ["Bad_Slug", 422, "invalid_tenant_slug"],
     ["-x", 422, "invalid_tenant_slug"],
