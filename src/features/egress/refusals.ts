@@ -54,7 +54,7 @@ export function createRefusals(
   }
 
   async function shown({ executionId: key, tenant, agentId }: Subject, host: string): Promise<string> {
-    // A command of a run is given no values.
+    // What a command of a run is given is known to its attempt alone.
     if (agentId === null) return host;
     try {
       const masker = await maskerOf({ kind: execution.kind, key, tenant });
