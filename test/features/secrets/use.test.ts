@@ -296,6 +296,20 @@ describe("commands of workflows", () => {
     expect([start.status, start.body.code]).toEqual([422, "secret_not_found"]);
   });
 
+  test("no caller without secret:read opens them to all tenants", async () => {
+    const admin = await bearer(
+      { grant_type: "password", username: "admin", password: "dev", client_id: "", client_secret: "" },
+      "svc-system",
+    );
+    expect((await register(workflow("opened", { A: "secret:deploy/key" }), admin)).status).toBe(200);
+    const key = { name: "registers", scopes: ["workflow:deploy", "workflow:read"] };
+    const { body } = await at.node.call("POST", "/v1/api-keys", key, admin);
+    const open = (headers: Headers) => at.node.call("POST", "/v1/workflows/opened/scope", { scope: "global" }, headers);
+    const { status, body: problem } = await open({ Authorization: `Bearer ${body.key}` });
+    expect([status, problem.code]).toEqual([422, "secret_forbidden"]);
+    expect((await open(admin)).body.new_scope).toBe("global");
+  });
+
   test("take secrets only, and only where a process is started", async () => {
     const headers = await owner();
     const codes = async (env: Record<string, string>, command?: string) =>

@@ -1,5 +1,6 @@
 /** What happens to a workflow beside its manifests: its removal, and the tenant that it belongs to. */
 import { Problem } from "../../../../actors/kernel/problem.ts";
+import { secretsOf } from "../../../../actors/workflow/manifest/secrets.ts";
 import { isUuid } from "../../../http/route.ts";
 import type { Transaction } from "../../../store/postgres/pool.ts";
 import { type Caller, globalForbidden, mayPublish, type WorkflowParts, workflowNotFound } from "./parts.ts";
@@ -58,7 +59,8 @@ export function changing(parts: WorkflowParts, { find, detailOf }: Shown) {
 
     /**
      * Makes every version of a name global, or moves it to the caller's tenant; ids stay.
-     * @throws Problem 404 `workflow_not_found`, 403 `global_scope_forbidden`, 409 `workflow_name_taken`
+     * @throws Problem 404 `workflow_not_found`, 403 `global_scope_forbidden`, 409 `workflow_name_taken`, 422
+     *   `secret_forbidden`
      */
     async setScope(caller: Caller, reference: Reference, scope: Scope): Promise<ScopeChanged> {
       const found = await find(caller.tenant, reference);
@@ -86,11 +88,11 @@ export function changing(parts: WorkflowParts, { find, detailOf }: Shown) {
       }
       const moved = sides.get(from) ?? [];
       if (moved.length === 0) throw workflowNotFound();
-      await records.give(
-        tx,
-        moved.map(({ workflow_id }) => workflow_id),
-        to,
-      );
+      const ids = moved.map(({ workflow_id }) => workflow_id);
+      // Who moves them answers for what they can see afterwards, as who registers them does.
+      const placed = (await records.referring(tx, ids)).flatMap((definition) => secretsOf(JSON.parse(definition)));
+      await parts.references.requireAllowed(caller.identity, tenantOf(to), placed);
+      await records.give(tx, ids, to);
       for (const { workflow_id, version } of moved) {
         await note(tx, caller, "WorkflowScopeChanged", { tenant: to, name }, workflow_id, version, {
           from: tenantOf(from),

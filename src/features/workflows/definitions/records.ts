@@ -219,6 +219,14 @@ export function workflowRecords(sql: Sql) {
         order by version_order desc for update`;
     },
 
+    /** Of these the definitions, as JSON, that may refer to secrets. */
+    async referring(tx: Transaction, workflowIds: readonly string[]): Promise<readonly string[]> {
+      const rows = await tx<{ definition: string }[]>`
+        select definition from workflows
+        where workflow_id = any(${texts(workflowIds)}::text[]::uuid[]) and position('"secret:' in definition) > 0`;
+      return rows.map(({ definition }) => definition);
+    },
+
     async insert(tx: Transaction, owner: string, workflowId: string, workflow: NewWorkflow, at: Date): Promise<void> {
       await tx`
         insert into workflows (workflow_id, tenant, name, version, version_order, description, labels, annotations, tags,

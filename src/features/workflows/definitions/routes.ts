@@ -74,7 +74,7 @@ export function workflowRoutes(workflows: Workflows): readonly Route[] {
       params: Ref,
       body: jsonBody(ScopeRequest),
       responses: { 200: ScopeChanged },
-      refusals: ["workflow_not_found", "global_scope_forbidden", "workflow_name_taken"],
+      refusals: ["workflow_not_found", "global_scope_forbidden", "workflow_name_taken", "secret_forbidden"],
       handler: (call) =>
         workflows.setScope(callerOf(call), { ref: call.params.ref, version: null }, requestedScope(call.body)),
     });
