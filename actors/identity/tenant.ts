@@ -76,7 +76,8 @@ export interface TenantChoice {
 
 /**
  * The effective tenant of a request. An API key acts in the tenant that it was made for, whatever headers say; that of a
- * machine which was made for its home may be sent on by `X-Tenant-Id`, as the machine's tokens are.
+ * machine which was made for its home may be sent on by `X-Tenant-Id`, as the machine's tokens are, and one that was made
+ * in another tenant opens it as long as its client may act there.
  * @param mayDelegate whether the service account's client is allowed to act in a tenant
  * @throws Problem 400 `invalid_tenant_slug`, 403 `tenant_delegation_forbidden`
  */
@@ -92,15 +93,18 @@ export function chooseTenant(
   const mayBeSent = !isKey || identity.homeTenant === systemTenant;
   if (identity.kind === "service_account" && headers.delegated && mayBeSent) {
     const slug = wellFormed(headers.delegated);
-    if (slug !== identity.homeTenant && !mayDelegate(identity.clientId, slug)) {
-      throw new Problem("tenant_delegation_forbidden", "This client may not act in that tenant");
-    }
+    if (slug !== identity.homeTenant && !mayDelegate(identity.clientId, slug)) throw mayNotDelegate();
     return { slug, by: slug === identity.homeTenant ? "home" : "delegated" };
   }
   if ((identity.kind === "consumer" || identity.kind === "tenant_user") && headers.team && !isKey) {
     const id = headers.team.toLowerCase().replace(/^t-/, "");
     if (!uuidPattern.test(id)) throw malformed();
     return { slug: `t-${id}`, by: "team" };
+  }
+  // What the machine may do is asked of its client at each use, as the scopes of a key are.
+  if (identity.kind === "service_account" && !mayBeSent) {
+    if (!mayDelegate(identity.clientId, identity.homeTenant)) throw mayNotDelegate();
+    return { slug: identity.homeTenant, by: "delegated" };
   }
   return { slug: identity.homeTenant, by: tenantKind(identity.homeTenant) === "team" ? "team" : "home" };
 }
@@ -109,5 +113,7 @@ function wellFormed(slug: string): string {
   if (!isTenantSlug(slug)) throw malformed();
   return slug;
 }
+
+const mayNotDelegate = () => new Problem("tenant_delegation_forbidden", "This client may not act in that tenant");
 
 const malformed = () => new Problem("invalid_tenant_slug", "This is no tenant name");

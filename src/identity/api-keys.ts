@@ -126,7 +126,8 @@ export function createKeys({ sql, members, isListed, notices, now }: KeysOptions
   /** What the owner is in the tenant of the key now. @throws Problem 403 `membership_revoked` */
   async function membershipOf({ kind, tenant, realm, user_id, member_role }: Row): Promise<Membership | null> {
     if (kind === "consumer" && isEnterpriseSlug(tenant)) return "member";
-    const isTeam = tenantKind(tenant) === "team";
+    // Machines are no members of the tenants that they are sent to.
+    const isTeam = tenantKind(tenant) === "team" && kind !== "service_account";
     if (!isTeam && kind !== "tenant_user") return null;
     const stored = await members.find(tenant, { realm, userId: user_id });
     if (stored === null) throw membershipRevoked();

@@ -21,7 +21,7 @@ export interface Invitations {
 
 export interface Members {
   /**
-   * What a tenant user is in their tenant. At first sight the membership is stored.
+   * What a tenant user is in their tenant. At first sight the membership is stored, unless the tenant is deleted.
    * @param claimed by the role claim of the token; null: it claims none
    * @throws Problem 403 `membership_revoked`
    */
@@ -96,6 +96,8 @@ export function createMembers({ sql, defaultRole, notices = null, now }: Members
     if (row?.status === "active" && !becomesOwner(sightOf(row, claimed, email))) return row.role;
     // A revoked member without an address is invited by none.
     if (row?.status === "revoked" && email === null) return null;
+    // They are refused behind this: a purge may be over, and nothing erases what is stored after it.
+    if (await isDeleted(tenant)) return row?.status === "revoked" ? null : (row?.role ?? claimed ?? defaultRole);
     return inTurn(tenant, async (tx) => {
       const [owning = { owner_email: null, has_owner: false }] = await tx<Owning[]>`
         select (select owner_email from tenants where slug = ${tenant}) as owner_email,
@@ -116,6 +118,9 @@ export function createMembers({ sql, defaultRole, notices = null, now }: Members
       return role;
     });
   }
+
+  const isDeleted = async (tenant: string): Promise<boolean> =>
+    (await sql`select 1 from tenants where slug = ${tenant} and status = 'deleted'`).length > 0;
 
   /** One user of a tenant after the other, so that one alone becomes its owner. */
   async function inTurn<T>(tenant: string, work: (tx: Transaction) => Promise<T>): Promise<T> {

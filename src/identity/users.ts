@@ -106,7 +106,10 @@ function sightingOf({ realm, userId, kind, clientId, email, name, role, claimed,
 /** What PostgreSQL would refuse in one row must not keep the others of its statement from being written. */
 const storable = (text: string | null): string | null => (text !== null && isStorable(text) ? text : null);
 
-/** Of one person the newest counts. Rows are locked in one order, so that nodes do not wait for each other in a circle. */
+/**
+ * Of one person the newest counts. Of a deleted tenant's people nothing is written: nothing erases what comes after its
+ * purge. Rows are locked in one order, so that nodes do not wait for each other in a circle.
+ */
 async function writeSightings(
   sql: Sql | Transaction,
   sightings: readonly Sighting[],
@@ -118,6 +121,8 @@ async function writeSightings(
     from json_to_recordset(${JSON.stringify(sightings)}::text::json)
       as r (realm text, user_id text, kind text, client_id text, email text, name text, role text, member_role text,
         token_iat bigint)
+    where kind <> 'tenant_user' or not exists (
+      select 1 from tenants where slug = substr(r.realm, length('tenant-') + 1) and status = 'deleted')
     order by realm, user_id, token_iat desc
     on conflict (realm, user_id) do update set kind = excluded.kind, client_id = excluded.client_id,
       email = excluded.email, name = excluded.name, role = excluded.role, member_role = excluded.member_role,

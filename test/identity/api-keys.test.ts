@@ -134,6 +134,13 @@ test("with a role that its owner lost the scopes of a key go", async () => {
   expect((await keys.identify(keyValue("stranger"))).scopes.size).toBe(0);
 });
 
+test("a machine's key speaks for it in a team, of which it is no member", async () => {
+  const tenant = "t-7d0d3c5e-24d5-4a0b-9f0e-6f6a4c1d2b3a";
+  await store("sent", { tenant, realm: "svc-system", kind: "service_account", userId: "web", clientId: "listed" });
+  const { membership, scopes } = await open().keys.identify(keyValue("sent"));
+  expect([membership, [...scopes]]).toEqual([null, ["agent:list"]]);
+});
+
 test("a key has what its owner's membership gives now, and ends with it", async () => {
   const { keys, members } = open();
   const mine = { tenant: "club", realm: "tenant-club", kind: "tenant_user", scopes: ["*"] } as const;

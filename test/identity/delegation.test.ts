@@ -73,6 +73,25 @@ test.each([
   expect(count > 0).toBe(isMade);
 });
 
+test("a machine's key opens the tenant that it was made in while its client may act there", async () => {
+  const team = "t-0c6f0b51-3f4e-4f0a-8c2a-6a5b1d9e7f10";
+  await sql`insert into tenants (slug, kind, display_name) values ('kept', 'enterprise', 'k')`;
+  await sql`
+    insert into tenants (slug, kind, display_name, team_tier, owner_tenant, admin_tier)
+    values (${team}, 'team', 't', 'business', 'u-host', 'business')`;
+  await sql`insert into tenants (slug, kind, display_name, admin_tier) values ('u-host', 'consumer', 'h', 'business')`;
+  const keyIn = (tenant: string, clientId: string) => ({
+    ...identityOf(tenant, { kind: "service_account", clientId, userId: "web" }),
+    keyId: crypto.randomUUID(),
+  });
+  expect(await resolved(keyIn("kept", "web"), {})).toEqual(["kept", false]);
+  expect(await resolved(keyIn(team, "web"), {})).toEqual([team, false]);
+  // Listed no more: its tokens are refused there, and so are its keys.
+  expect(await resolved(keyIn("kept", "former"), {})).toBe("tenant_delegation_forbidden");
+  expect(await resolved(keyIn(team, "former"), {})).toBe("tenant_delegation_forbidden");
+  expect(await resolved(keyIn("svc-system", "former"), {})).toEqual(["svc-system", false]);
+});
+
 test("a purged enterprise tenant is deleted for good, also for an admin who looks in", async () => {
   await insert("was", "enterprise", "purged");
   await insert("ends", "enterprise", "deleted");

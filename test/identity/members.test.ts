@@ -150,3 +150,21 @@ test("an owner whose membership ends leaves the tenant to the next one", async (
   expect(await known.roleOf(user("left", "bob"), "owner")).toBe("owner");
   expect(await owners("left")).toEqual(["bob"]);
 });
+
+test("of a deleted tenant's users nothing is stored, which no purge would erase", async () => {
+  await stores.sql`
+    insert into tenants (slug, kind, display_name, status, deleted_at, purge_at, purged_at, owner_email)
+    values ('erased', 'enterprise', 'e', 'deleted', now(), now(), now(), 'ann@acme.test')`;
+  const known = members();
+  const accepted: string[] = [];
+  known.invitedBy({
+    async accept(_, slug) {
+      accepted.push(slug);
+      return "member";
+    },
+  });
+  for (const claimed of [null, "owner", "member"] as const)
+    await known.roleOf(user("erased", "ann", "ann@acme.test"), claimed);
+  const rows = await stores.sql`select user_id from tenant_members where tenant = 'erased'`;
+  expect([[...rows], accepted]).toEqual([[], []]);
+});

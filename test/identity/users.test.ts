@@ -76,6 +76,19 @@ test("a purge takes the people of the tenant's realm, or a consumer tenant's own
   expect(await left()).toEqual(["people carl", "tenant-stays bob"]);
 });
 
+test("nothing is written of the people of a deleted tenant, which no purge would erase", async () => {
+  await stores.sql`
+    insert into tenants (slug, kind, display_name, status, deleted_at, purge_at)
+    values ('erased', 'enterprise', 'e', 'deleted', now(), now())`;
+  const users = createUsers(stores.sql);
+  users.saw(seen("erased", { realm: "tenant-erased", kind: "tenant_user", userId: "bob", issuedAt: 20 }));
+  // Another person of the same statement is written.
+  users.saw(seen("lives", { realm: "tenant-lives", kind: "tenant_user", userId: "bob", issuedAt: 20 }));
+  const realms = async () => (await stored()).filter(([, , , , iat]) => iat === 20).map(([realm]) => realm);
+  await until(async () => (await realms()).includes("tenant-lives"));
+  expect(await realms()).toEqual(["tenant-lives"]);
+});
+
 test("a database that is away fails no request", async () => {
   const users = createUsers(stores.sql);
   await stores.sql`alter table users rename to users_away`;
