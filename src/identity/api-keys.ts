@@ -23,6 +23,9 @@ export interface KeysOf {
   readonly userId?: string;
 }
 
+/** Whether a person may be given a key now. @throws Problem where not */
+export type KeyGuard = (tx: Transaction, owner: Pick<Identity, "kind" | "realm" | "userId">) => Promise<void>;
+
 export interface Keys {
   /** Whom a value speaks for. @throws Problem 401 `invalid_api_key`, 403 `membership_revoked` */
   identify(value: string): Promise<Identity>;
@@ -33,6 +36,10 @@ export interface Keys {
   revokeOf(tx: Transaction, of: KeysOf): Promise<readonly string[]>;
   /** The same for one key. @returns empty when it was revoked before */
   revoke(tx: Transaction, tenant: string, id: string): Promise<readonly string[]>;
+  /** Called in the transaction that gives a caller a key. @throws Problem 401 `invalid_token` for a person who may not come in any more */
+  readonly mayBeGiven: KeyGuard;
+  /** Registers who knows that better than a token, which may be older than its person's end. */
+  guardedBy(guard: KeyGuard): void;
   /** Whether a client may act in tenants other than its own: then its keys have to expire. */
   delegates(clientId: string | null): boolean;
   /** Has every node read these keys anew; call it after the commit that ended or rotated them. */
@@ -101,6 +108,7 @@ export function createKeys({ sql, members, isListed, notices, now }: KeysOptions
   const refused = new LRUCache<string, true>({ max: maxRefused });
   const use = inBatches((ids: readonly string[]) => writeUses(sql, ids), useLimits);
   let waiting = 0;
+  const guards: KeyGuard[] = [];
 
   function forget(id: string | null): void {
     opening.forget(({ row }) => id === null || id === allKeys || row.id === id);
@@ -173,6 +181,10 @@ export function createKeys({ sql, members, isListed, notices, now }: KeysOptions
         >`select id from api_keys where id = ${id} and tenant = ${tenant} and revoked_at is null`,
       );
     },
+    async mayBeGiven(tx, owner) {
+      for (const guard of guards) await guard(tx, owner);
+    },
+    guardedBy: (guard) => void guards.push(guard),
     delegates: (clientId) => clientId !== null && isListed(clientId),
     changed(ids) {
       for (const id of ids.length > maxNotices ? [allKeys] : ids) {

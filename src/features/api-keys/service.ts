@@ -70,7 +70,8 @@ export function createApiKeys({ sql, keys, users, audit, now }: ApiKeysOptions) 
   return {
     /**
      * @param id of the piece of work; with the same id the same key gets another value, as the first was never sent
-     * @throws Problem 402 `quota_exceeded`; 403 `operator_required`, `scope_not_grantable`; 422 `unknown_scope`
+     * @throws Problem 401 `invalid_token`; 402 `quota_exceeded`; 403 `operator_required`, `scope_not_grantable`; 422
+     *   `unknown_scope`
      */
     async create(caller: Caller, id: string, body: CreateBody): Promise<NewApiKeyBody> {
       const { identity, tenant } = caller;
@@ -80,6 +81,7 @@ export function createApiKeys({ sql, keys, users, audit, now }: ApiKeysOptions) 
       const requested = momentOf(body.expires_at);
       const value = newKeyValue();
       await records.exclusively(identity, async (tx) => {
+        await keys.mayBeGiven(tx, identity);
         const parentEnds = await callersEnd(tx, identity);
         const createdAt = now();
         const times = { requested, mustExpire: mustExpire(identity), parentEnds, now: createdAt };

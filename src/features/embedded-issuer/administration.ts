@@ -1,5 +1,11 @@
 /** People as those see and change them who run the installation or a tenant. */
-import { administers, type Identity, isPlatformOperator, type Membership } from "../../../actors/identity/identity.ts";
+import {
+  administers,
+  type Identity,
+  isPlatformOperator,
+  type Membership,
+  type Role,
+} from "../../../actors/identity/identity.ts";
 import { isEnterpriseSlug } from "../../../actors/identity/tenant.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import type { Page } from "../../http/paging.ts";
@@ -109,6 +115,18 @@ export function createAdministration(options: AdministrationOptions) {
     return { tell: () => keys.changed(ended) };
   }
 
+  /**
+   * What API keys go by: a person who never comes with another token would keep by them what a role gave. Of the tokens
+   * issued until now none brings the former role back.
+   */
+  async function noteRole(tx: Transaction, { realm, id }: PersonRow, role: Role): Promise<void> {
+    await tx`
+      insert into users (realm, user_id, kind, role, token_iat)
+      values (${realm}, ${id}, 'operator', ${role}, ${Math.floor(now() / 1000) + 1})
+      on conflict (realm, user_id) do update
+      set role = excluded.role, token_iat = greatest(users.token_iat, excluded.token_iat)`;
+  }
+
   /** In every tenant: a consumer may be in several teams. @returns these tenants */
   async function endMemberships(tx: Transaction, { realm, id }: PersonRow): Promise<readonly string[]> {
     const rows = await tx<{ tenant: string }[]>`
@@ -166,6 +184,7 @@ export function createAdministration(options: AdministrationOptions) {
         const action = isDisabled ? "person.disabled" : "person.updated";
         await audit.append(tx, auditedBy(call), entry(call, person, action, { changed }));
         // What a role gave is given by its tokens for five minutes at most; refresh tokens read it anew.
+        if (wanted.role !== undefined) await noteRole(tx, person, wanted.role);
         return isDisabled ? (await endAll(tx, person)).tell : () => {};
       })) as () => void;
       tell();
@@ -189,6 +208,8 @@ export function createAdministration(options: AdministrationOptions) {
     async remove(call: AnyCall, person: PersonRow): Promise<void> {
       await requireMay(call.identity, person);
       const tell = (await sql.begin(async (tx) => {
+        // First: a key that is being made for the person is there when keys are ended, or is refused.
+        await records.hold(tx, person.id);
         const ended = await endAll(tx, person);
         const left = await endMemberships(tx, person);
         await records.remove(tx, person.id);

@@ -5,6 +5,7 @@ import type { Route } from "../../http/route.ts";
 import type { Keys } from "../../identity/api-keys.ts";
 import type { EmbeddedRealms } from "../../identity/embedded-realms.ts";
 import type { Members } from "../../identity/members.ts";
+import { invalidToken } from "../../identity/tokens.ts";
 import type { Secret } from "../../lib/secret.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
 import { type Audit, auditedSystem } from "../audit/port.ts";
@@ -58,6 +59,12 @@ export interface Issuer {
   readonly close: () => Promise<void>;
 }
 
+/** Whether the people of a realm are known here. */
+const isOwnRealm = ({ hasConsumers, isServed }: EmbeddedRealms, realm: string): boolean =>
+  realm === "svc-system" ||
+  (realm === "svc-consumer" && hasConsumers) ||
+  (realm.startsWith("tenant-") && isServed(realm.slice("tenant-".length)));
+
 export async function openIssuer(options: IssuerOptions): Promise<Issuer> {
   const { sql, audit, encryption, publicUrl, realms, now, newId } = options;
   const records = peopleRecords(sql);
@@ -78,6 +85,10 @@ export async function openIssuer(options: IssuerOptions): Promise<Issuer> {
     letters,
     saml,
     origin: new URL(publicUrl).origin,
+  });
+  options.keys.guardedBy(async (tx, { kind, realm, userId }) => {
+    if (kind === "service_account" || !isOwnRealm(realms, realm)) return;
+    if (!(await records.holdActive(tx, realm, userId))) throw invalidToken();
   });
   const entrance = createEntrance(providerOf, publicUrl);
   await issuerKeys.ring();

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { keyDigest } from "../../../src/identity/api-keys.ts";
 import type { NodeProcess } from "../../harness/node/node-process.ts";
 import { freshStores, type TestStores } from "../../harness/stores.ts";
 import { until } from "../../harness/until.ts";
@@ -250,6 +251,53 @@ test("who is disabled or deleted loses sessions, refresh tokens, keys and member
   expect((await node.call("DELETE", `/v1/people/${mark.id}`, undefined, olga.headers)).status).toBe(404);
   expect((await acme.token({ ...refresh, refresh_token: mark.tokens.refresh_token })).status).toBe(400);
 });
+
+test("with a token from before their end the disabled and the deleted are given no key", async () => {
+  const zoe = await joined("zoe@acme.test", "admin", "Zoe's very own password", olga.headers);
+  const wanted = { name: "for later" };
+  const made = async () => (await node.call("POST", "/v1/api-keys", wanted, zoe.headers)).status;
+  expect(await made()).toBe(201);
+  await node.call("PATCH", `/v1/people/${zoe.id}`, { status: "disabled" }, olga.headers);
+  expect(await made()).toBe(401);
+  const invited = await node.call("POST", "/v1/people", { email: "gone@svc.test", role: "admin" }, rooted);
+  await stores.sql`update people set status = 'active' where id = ${invited.body.id}`;
+  const key = await keyOfOperator(invited.body.id, "key:create");
+  const child = async () => (await node.call("POST", "/v1/api-keys", wanted, key)).status;
+  expect(await child()).toBe(201);
+  expect((await node.call("DELETE", `/v1/people/${invited.body.id}`, undefined, rooted)).status).toBe(200);
+  await until(async () => (await child()) === 401);
+  const live = await stores.sql`
+    select name from api_keys where revoked_at is null and user_id = any(${[zoe.id, invited.body.id]})`;
+  expect([...live]).toEqual([]);
+});
+
+test("an operator whose role is lowered has no more by an API key either", async () => {
+  const invited = await node.call("POST", "/v1/people", { email: "lowered@svc.test", role: "admin" }, rooted);
+  const path = `/v1/people/${invited.body.id}`;
+  const key = await keyOfOperator(invited.body.id, "tenant:provision");
+  const renamed = async () =>
+    (await node.call("PATCH", "/v1/admin/tenants/acme", { display_name: "Acme" }, key)).status;
+  expect(await renamed()).toBe(200);
+  expect((await node.call("PATCH", path, { role: "readonly" }, rooted)).body.role).toBe("readonly");
+  await until(async () => (await renamed()) === 403);
+  const [known] = await stores.sql`select role, token_iat > ${Math.floor(Date.now() / 1000) - 60} as is_new from users
+    where realm = 'svc-system' and user_id = ${invited.body.id}`;
+  expect(known).toEqual({ role: "readonly", is_new: true });
+});
+
+/** A key of an administrator, whose last token was issued an hour ago. */
+async function keyOfOperator(id: string, scope: string): Promise<Record<string, string>> {
+  const value = `svc_${keyDigest(`${id} ${scope}`).slice(0, 40)}`;
+  const before = Math.floor(Date.now() / 1000) - 3600;
+  await stores.sql`
+    insert into users (realm, user_id, kind, role, token_iat) values ('svc-system', ${id}, 'operator', 'admin', ${before})
+    on conflict (realm, user_id) do update set role = 'admin'`;
+  await stores.sql`
+    insert into api_keys (id, tenant, realm, user_id, kind, name, scopes, hash, prefix, last4, expires_at, created_at)
+    values (${crypto.randomUUID()}, 'svc-system', 'svc-system', ${id}, 'operator', 'old', ${[scope]},
+      ${keyDigest(value)}, 'svc_', 'last', now() + interval '30 days', now())`;
+  return as(value);
+}
 
 test("signing out ends the session, after the person said so", async () => {
   const { browser } = await tokenOf(acme, "ada@acme.test", "Ada's very own password");

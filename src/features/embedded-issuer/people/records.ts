@@ -117,6 +117,19 @@ export function peopleRecords(sql: Sql) {
       await tx`update people set ${tx(values)}, updated_at = now() where id = ${id}`;
     },
 
+    /** Whether the person may come in. Nobody ends that before the transaction is over. */
+    async holdActive(tx: Transaction, realm: string, id: string): Promise<boolean> {
+      if (!isUuid(id)) return false;
+      const rows = await tx`
+        select 1 from people where realm = ${realm} and id = ${id} and status = 'active' for share`;
+      return rows.length > 0;
+    },
+
+    /** For a change within the transaction. */
+    async hold(tx: Transaction, id: string): Promise<void> {
+      await tx`select 1 from people where id = ${id} for update`;
+    },
+
     /** A step of the authenticator is taken; false when another request took it, or a later one. */
     async takeStep(tx: Transaction | Sql, id: string, step: number): Promise<boolean> {
       const { count } = await tx`
