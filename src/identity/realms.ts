@@ -75,6 +75,8 @@ export function createRealms({ settings, development, embedded = null, tenantExi
   const configured = new Map(settings.realms.map((realm) => [realm.issuer_url, open(realm)]));
   const fromTemplate = new LRUCache<string, Realm>({ max: maxTemplateRealms });
   const template = settings.tenant_realm_template;
+  // A realm has one issuer: who is known by realm and subject must not be met by another provider's subject.
+  const taken = new Set(settings.realms.map(({ slug }) => slug));
 
   return {
     async probe() {
@@ -92,7 +94,7 @@ export function createRealms({ settings, development, embedded = null, tenantExi
         return realm && open(realm, embedded.keys);
       }
       const tenant = template ? tenantOfIssuer(template.issuer_url, issuer) : null;
-      if (!template || tenant === null || !(await tenantExists(tenant))) return null;
+      if (!template || tenant === null || taken.has(`tenant-${tenant}`) || !(await tenantExists(tenant))) return null;
       const realm = open(instantiate(template, tenant));
       fromTemplate.set(issuer, realm);
       return realm;

@@ -288,6 +288,21 @@ describe("the key set", () => {
       (error: unknown) => (error instanceof Problem ? error.code : String(error)),
     );
 
+  test("a realm that is configured has one issuer, also beside the template of tenants' realms", async () => {
+    const [own, other] = [startIssuer([rsa.publicJwk], "/acme"), startIssuer([rsa.publicJwk], "/acme")];
+    const template = { ...realm("tenant-{slug}", "tenant", other), issuer_url: other.issuer.replace("acme", "{slug}") };
+    const { settings } = readAuthSettings(
+      { realms: [realm("tenant-acme", "tenant", own)], tenant_realm_template: template },
+      true,
+    );
+    if (!settings) throw new Error("settings");
+    const realms = createRealms({ settings, development: null, tenantExists: async () => true, now: () => now });
+    expect((await realms.byIssuer(own.issuer))?.rules.realm).toBe("tenant-acme");
+    expect(await realms.byIssuer(other.issuer)).toBe(null);
+    expect((await realms.byIssuer(other.issuer.replace("acme", "globex")))?.rules.realm).toBe("tenant-globex");
+    await Promise.all([own.stop(), other.stop()]);
+  });
+
   test("after a rotation the first token under the new key passes, old ones do not", async () => {
     const at = startIssuer([rsa.publicJwk]);
     const verifier = verifierFor(at);

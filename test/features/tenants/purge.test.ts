@@ -119,6 +119,11 @@ test("a purge leaves no row, file or secret of the tenant; its name and its log 
   expect((await at.admin("POST", `/${slug}/restore`)).body.code).toBe("tenant_purged");
   expect((await at.admin("POST", "", { slug, display_name: "again" })).body.code).toBe("tenant_exists");
   expect((await node.call("GET", "/v1/agents", undefined, ann)).body.code).toBe("tenant_deleted");
+  // Their provider goes on issuing tokens: nothing of what these say is stored, since nothing erases it again.
+  expect((await node.call("GET", "/v1/agents", undefined, await at.member(slug, "late"))).body.code).toBe(
+    "tenant_deleted",
+  );
+  expect((await tablesWith(slug)).filter((table) => !kept.includes(table))).toEqual([]);
   const switched = { ...admin, "X-Svc-Tenant": slug };
   expect((await node.call("GET", "/v1/agents", undefined, switched)).body.code).toBe("tenant_deleted");
   const log = (
