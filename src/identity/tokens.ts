@@ -6,6 +6,7 @@ import { claimedMembership, displayName, foreignTenant, identityFromClaims } fro
 import type { Identity, Membership } from "../../actors/identity/identity.ts";
 import { isEnterpriseSlug, tenantKind } from "../../actors/identity/tenant.ts";
 import { Problem } from "../../actors/kernel/problem.ts";
+import { isStorable } from "../../actors/manifest/storable.ts";
 import { isTokenAlgorithm, type VerificationKey } from "./keys.ts";
 import type { Members } from "./members.ts";
 import type { Realm, Realms } from "./realms.ts";
@@ -115,7 +116,9 @@ async function verifyAnew(
         : error;
   });
   const { sub, iat, exp } = payload;
-  if (typeof sub !== "string" || sub.length < 1 || sub.length > 255 || sub.includes("\0")) throw invalidToken();
+  if (typeof sub !== "string" || sub.length < 1 || sub.length > 255) throw invalidToken();
+  // Stored, broken Unicode of any kind is the same text: two people would be one.
+  if (!isStorable(sub)) throw invalidToken();
   if (typeof iat !== "number" || iat > now() / 1000 + leewaySeconds) throw invalidToken();
   if (!isAccessToken(payload) || (exp ?? 0) - iat > maxTokenHours * 3600) throw invalidToken();
   const as = memoized((role: Membership) => identityFromClaims(sub, payload, realm.rules, role));

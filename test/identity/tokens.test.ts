@@ -120,6 +120,7 @@ const refused: Record<string, () => string | Promise<string>> = {
   "an empty sub": () => good({ sub: "" }),
   "a sub too long": () => good({ sub: "x".repeat(256) }),
   "a sub with a NUL": () => good({ sub: "a\0b" }),
+  "a sub of half a character": () => good({ sub: "a\ud800" }),
   "an ID token": () => good({ typ: "ID" }),
   "a refresh token": () => good({ typ: "Refresh" }),
   "another use": () => good({ token_use: "id" }),
