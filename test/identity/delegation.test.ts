@@ -73,7 +73,7 @@ test.each([
   expect(count > 0).toBe(isMade);
 });
 
-test("a machine's key opens the tenant that it was made in while its client may act there", async () => {
+test("a machine's key opens its tenant as long as its client may act there", async () => {
   const team = "t-0c6f0b51-3f4e-4f0a-8c2a-6a5b1d9e7f10";
   await sql`insert into tenants (slug, kind, display_name) values ('kept', 'enterprise', 'k')`;
   await sql`

@@ -289,7 +289,7 @@ describe("the key set", () => {
       (error: unknown) => (error instanceof Problem ? error.code : String(error)),
     );
 
-  test("a realm that is configured has one issuer, also beside the template of tenants' realms", async () => {
+  test("a configured realm has one issuer, also beside the template", async () => {
     const [own, other] = [startIssuer([rsa.publicJwk], "/acme"), startIssuer([rsa.publicJwk], "/acme")];
     const template = { ...realm("tenant-{slug}", "tenant", other), issuer_url: other.issuer.replace("acme", "{slug}") };
     const { settings } = readAuthSettings(

@@ -117,7 +117,7 @@ export function peopleRecords(sql: Sql) {
       await tx`update people set ${tx(values)}, updated_at = now() where id = ${id}`;
     },
 
-    /** Whether the person may come in. Nobody ends that before the transaction is over. */
+    /** Whether the person may come in, which stays so until the transaction is over. */
     async holdActive(tx: Transaction, realm: string, id: string): Promise<boolean> {
       if (!isUuid(id)) return false;
       const rows = await tx`
