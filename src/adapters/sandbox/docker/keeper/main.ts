@@ -6,7 +6,7 @@
  * The environment, and with it the execution's token, comes through a fifo: nothing of it is in the container's
  * configuration, in a file, or readable in this process for the agent, whose user is the same.
  */
-import { closeSync, openSync, read, readFileSync, writeSync } from "node:fs";
+import { closeSync, openSync, read, readFileSync, writeFileSync, writeSync } from "node:fs";
 import { constants as system } from "node:os";
 import { join } from "node:path";
 import { hideEnvironment } from "../../../../programs/bootstrap/hide-environment.ts";
@@ -53,13 +53,15 @@ async function keep(): Promise<number> {
   const stdin = openSync(assignment.stdin ?? "/dev/null", "r");
   const [program = "", ...args] = assignment.argv;
   try {
-    child = Bun.spawn([found.path, ...args], {
-      argv0: program,
-      cwd: assignment.cwd,
-      env: assignment.environment,
-      stdio: [stdin, pipes[0].stdio, pipes[1].stdio],
-      detached: true,
-    });
+    child = firstToGo(() =>
+      Bun.spawn([found.path, ...args], {
+        argv0: program,
+        cwd: assignment.cwd,
+        env: assignment.environment,
+        stdio: [stdin, pipes[0].stdio, pipes[1].stdio],
+        detached: true,
+      }),
+    );
   } catch (error) {
     for (const pipe of pipes) pipe.discard();
     const reason = error instanceof Error && "code" in error ? String(error.code) : "failed";
@@ -79,6 +81,26 @@ async function keep(): Promise<number> {
   for (const output of Object.values(outputs)) output.finish();
   watchMemory();
   return own.exitCode ?? 128 + (signalNumbers[own.signalCode ?? ""] ?? 0);
+}
+
+/**
+ * Starts a process that the kernel takes before this one when memory runs out: this one is often the larger, and could
+ * not tell any more why the instance ended. A child has the score of its parent.
+ */
+function firstToGo<T>(start: () => T): T {
+  const score = "/proc/self/oom_score_adj";
+  let own: string;
+  try {
+    own = readFileSync(score, "utf8");
+    writeFileSync(score, "1000");
+  } catch {
+    return start();
+  }
+  try {
+    return start();
+  } finally {
+    writeFileSync(score, own);
+  }
 }
 
 /** An agent's program is a path already, and is found missing when it is started. */
