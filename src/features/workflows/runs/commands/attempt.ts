@@ -59,7 +59,8 @@ export class Attempt {
     const launched = await this.#launch(known);
     if ("fault" in launched || "error" in launched) return this.#hidden(launched);
     const { sandbox, at } = launched;
-    if (known?.phase === "launched" && !(await this.#knowsValues(at))) {
+    // Also of one that was only begun: it may have been launched before its node was lost.
+    if (known !== null && !(await this.#knowsValues(known.at))) {
       await endInstance(sandbox, this.instanceId);
       return { fault: "interrupted", message: "A secret was replaced while the command ran and its node was lost" };
     }

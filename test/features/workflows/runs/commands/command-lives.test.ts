@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFile
 import { join } from "node:path";
 import { Attempts, thisMachine } from "../../../../../src/features/workflows/runs/commands/attempts.ts";
 import type { CommandOptions } from "../../../../../src/features/workflows/runs/commands/spec.ts";
+import { Masker } from "../../../../../src/lib/masking/masker.ts";
 import { bubblewrapWorks, processFixture } from "../../../../adapters/sandbox/fixture.ts";
 import { processesWith } from "../../../../harness/processes.ts";
 import { until } from "../../../../harness/until.ts";
@@ -115,6 +116,24 @@ describe.skipIf(!works)("a command", () => {
         expect(await run(options, cutOff, { resumed: true })).toMatchObject({ status: "success", attempts: 1 });
       }
       expect(readFileSync(file("runs"), "utf8")).toBe("x\nx\nx\n");
+    });
+
+    test("with a value that was replaced since is interrupted: nothing could hide it", async () => {
+      const { work, file } = slow(" the-old-value");
+      const first = begin(options, work);
+      await until(() => existsSync(file("runs")), { what: "the command to run" });
+      await until(async () => (await attempts().read(work.instance_id))?.phase === "launched");
+      first.abort("draining");
+      await first.end.catch(() => {});
+      // The node was lost before it could note that the command runs.
+      const begun = { executionId: crypto.randomUUID(), number: 1, phase: "begun", error: null } as const;
+      await attempts().write(work.instance_id, { ...begun, at: Date.now(), machine: thisMachine });
+      writeFileSync(file("go"), "");
+      const take: CommandOptions["secrets"]["take"] = async ({ env }) => ({ env, masker: new Masker() });
+      const secrets = { take, look: async () => "unknown" as const };
+      const end = await run({ ...options, secrets }, work, { resumed: true });
+      expect(end).toMatchObject({ status: "failed", error: "interrupted" });
+      expect(JSON.stringify(end)).not.toContain("the-old-value");
     });
 
     test("on another machine is interrupted: it is unknown whether it ran", async () => {
