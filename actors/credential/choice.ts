@@ -13,6 +13,7 @@ export interface Use {
     readonly kind: "agent" | "workflow";
     /** Of an agent its UUID; of a workflow its name. */
     readonly id: string;
+    /** The revision of an agent; null for a workflow, whose versions `workflow` tells of, and where it is not known. */
     readonly deployed: (Somebody & { readonly at: Date }) | null;
   };
   /** Null: a webhook or a schedule. A realm that is not known is that which the tenant's kind implies. */
@@ -72,9 +73,9 @@ function isGranted({ definition, workflow }: Use, candidate: Candidate): boolean
   });
   if (candidate.scope === "tenant") return fits.length > 0;
   const { deployed } = definition;
-  if (deployed === null) return false;
-  // What others deployed is covered by what the owner asked for since.
-  const foreign = isSame(deployed, candidate) ? [] : [deployed.at];
+  if (isAgent && deployed === null) return false;
+  // What others deployed is covered by what the owner asked for since; of a workflow all its versions count, below.
+  const foreign = deployed === null || isSame(deployed, candidate) ? [] : [deployed.at];
   return fits.some(({ type, confirmedAt }) => {
     const changed = type === "workflow" ? [...foreign, workflow?.changedByOthersAt ?? null] : foreign;
     return changed.every((at) => at === null || at.getTime() <= confirmedAt.getTime());

@@ -54,7 +54,6 @@ export const unsupported = (message: string): Shape<unknown> =>
   anything.check(() => [message, "unsupported_field"]).schema({ not: {} });
 
 const notHere = "is not supported by this version of the service";
-export const unsupportedHere = unsupported(notHere);
 
 /** A rule of texts that hold no references, so that none is taken for the text that it means. */
 export const noReference = (value: string, ...prefixes: readonly string[]): Fault =>

@@ -24,6 +24,8 @@ export const CommandRun = Type.Object({
   /** Null: SVC_SYSTEM_IMAGE. */
   image: Nullable(Text),
   image_pull_policy: Type.Union([Type.Literal("Always"), Type.Literal("IfNotPresent"), Type.Literal("Never")]),
+  /** Id of the stored credential that the registry is asked with; absent: none. */
+  registry_credentials: Type.Optional(Text),
   network: Type.Union([Type.Literal("none"), Type.Literal("default")]),
   resources: Resources,
   timeout_ms: Type.Integer({ minimum: 1 }),
@@ -56,7 +58,7 @@ export type CommandEnd = Static<typeof CommandEnd>;
  */
 export const commandRun = defineActivity({
   name: "workflow.command",
-  version: 2,
+  version: 3,
   input: CommandRun,
   output: CommandEnd,
 });

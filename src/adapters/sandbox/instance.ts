@@ -6,6 +6,8 @@
  * needed to find one again, its output and its exit included, is kept outside the node's memory.
  */
 
+import type { Secret } from "../../lib/secret.ts";
+
 export interface InstanceLimits {
   readonly cpuMillicores: number;
   readonly memoryBytes: number;
@@ -29,6 +31,14 @@ export interface InstanceEgress {
   readonly password: string;
 }
 
+/** A tenant's credential for a registry. */
+export interface RegistryLogin {
+  /** Names tenant and credential: images that one of them was given are not another's. */
+  readonly holder: string;
+  readonly username: Secret;
+  readonly password: Secret;
+}
+
 export interface Command {
   /** A name that PATH finds or a path, and its arguments. */
   readonly argv: readonly string[];
@@ -48,7 +58,12 @@ export interface InstanceSpec {
   readonly prompt: string;
   readonly limits: InstanceLimits;
   /** Null where the runtime has none (`process`). */
-  readonly image: { readonly reference: string; readonly pullPolicy: "Always" | "IfNotPresent" | "Never" } | null;
+  readonly image: {
+    readonly reference: string;
+    readonly pullPolicy: "Always" | "IfNotPresent" | "Never";
+    /** What the registry is asked with; absent: nothing. */
+    readonly login?: RegistryLogin;
+  } | null;
   /** Shortest targets first; one of them is `/workspace`. */
   readonly mounts: readonly InstanceMount[];
   /** The root file system is read-only and `/tmp` small. */
@@ -87,7 +102,9 @@ export class LaunchFailure extends Error {
       /** Of commands only: nothing here can hold one. */
       | "sandbox_unavailable"
       /** Of commands only: an argument or a variable is none that a program can be given. */
-      | "template_value_invalid",
+      | "template_value_invalid"
+      /** Of commands only: the credential for the registry holds no name and password. */
+      | "registry_credentials_invalid",
     message: string,
     options?: { readonly cause: unknown },
   ) {

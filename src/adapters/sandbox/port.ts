@@ -11,6 +11,7 @@ export {
   type LaunchNews,
   type OutputChunk,
   type OutputStream,
+  type RegistryLogin,
   type Sandbox,
   type SandboxDescription,
 } from "./instance.ts";

@@ -23,7 +23,7 @@ export interface ReferringDefinition {
   readonly id: string;
   /** Whose it is: of a global definition `svc-system`. */
   readonly tenant: string;
-  /** The revision that runs: who deployed it, and when. */
+  /** The revision of an agent that runs: who deployed it, and when. Null for a workflow: who registered its versions counts. */
   readonly deployed: { readonly realm: string | null; readonly userId: string; readonly at: Date } | null;
 }
 

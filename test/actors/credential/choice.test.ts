@@ -31,6 +31,25 @@ const outcome = (of: Use, ...candidates: Candidate[]) => {
   return "chosen" in choice ? choice.chosen.id : choice.fault;
 };
 
+test("of a workflow's own use its grant counts, and who registered its versions", () => {
+  const own: Use = {
+    definition: { kind: "workflow", id: "w", deployed: null },
+    initiator: ann,
+    workflow: { name: "w", changedByOthersAt: null },
+  };
+  const mine = { ...personal, grants: [toWorkflow] };
+  expect(outcome(own, mine)).toBe("personal");
+  expect(outcome({ ...own, initiator: bob }, mine)).toBe("credential_not_found");
+  expect(outcome({ ...own, initiator: null }, mine)).toBe("credential_not_found");
+  expect(outcome({ ...own, initiator: null }, { ...shared, grants: [toWorkflow] })).toBe("shared");
+  for (const grants of [[toAll], [toAgent], []]) {
+    expect(outcome(own, { ...personal, grants })).toBe("credential_not_granted");
+    expect(outcome(own, { ...shared, grants })).toBe("credential_not_granted");
+  }
+  const changed = (day: number): Use => ({ ...own, workflow: { name: "w", changedByOthersAt: at(day) } });
+  expect([outcome(changed(3), mine), outcome(changed(1), mine)]).toEqual(["credential_not_granted", "personal"]);
+});
+
 test("the initiator's own comes first, without one the tenant's oldest granted", () => {
   const older = { ...shared, id: "older", grants: [] };
   expect(outcome(use, older, shared, personal)).toBe("personal");

@@ -2,10 +2,10 @@
 
 import type { Fields } from "../../../manifest/fields.ts";
 import { pullPolicy } from "../../../manifest/image.ts";
-import { second, unsupportedHere } from "../../../manifest/members.ts";
+import { second, uuid } from "../../../manifest/members.ts";
 import { object } from "../../../manifest/object.ts";
 import { isReference } from "../../../manifest/references.ts";
-import { choice, flag, integer, list } from "../../../manifest/shape.ts";
+import { choice, flag, integer, list, text } from "../../../manifest/shape.ts";
 import type { Command, ContainerRunState, ParallelContainerRunState, Step, SystemState } from "../../definition.ts";
 import { duration, filledTemplate, type Of, type Reading, timeout } from "../members.ts";
 import { isLiteral } from "../templates.ts";
@@ -58,8 +58,7 @@ const container = {
   resources: containerResources,
   name: filledTemplate.check((name) => (name.length > 1024 ? "may have at most 1024 characters" : null)).or(""),
   image: image.required().or(""),
-  // What is stored nowhere cannot be referred to.
-  registry_credentials: unsupportedHere,
+  registry_credentials: text(uuid).as((id) => id.toLowerCase()),
   shell: flag(),
   command: commandList.required(),
   env,
@@ -68,7 +67,7 @@ const container = {
   network_mode: networkMode.or("default"),
 };
 
-type Container = Pick<Step, "volumes" | "command" | "registry_credentials">;
+type Container = Pick<Step, "volumes" | "command">;
 
 /** Checks the command of a container, which is one text for a shell where the container says so. */
 function containerOf(
@@ -76,13 +75,24 @@ function containerOf(
     shell,
     command,
     volumes,
-  }: { readonly shell: boolean; readonly command: readonly string[] | null; readonly volumes: Step["volumes"] | null },
+    image,
+    registry_credentials,
+  }: Pick<Step, "shell" | "image" | "registry_credentials"> & {
+    readonly command: readonly string[] | null;
+    readonly volumes: Step["volumes"] | null;
+  },
   ...[fields, { templates }]: [Parameters<typeof checkCommand>[0], Reading]
 ): Container {
   const list = [...(command ?? [])];
   checkCommand(fields, templates, shell ? { form: "text", text: list.join(" ") } : { form: "list", list });
-  return { command: list, volumes: volumes ?? [], registry_credentials: null };
+  if (registry_credentials !== null && !namesItsRegistry(image)) {
+    fields.issue("image", "must name its registry without a template, for the credential is sent there");
+  }
+  return { command: list, volumes: volumes ?? [] };
 }
+
+/** Whether no value that a template stands for can change where a credential is sent. */
+const namesItsRegistry = (image: string): boolean => isLiteral(image) || isLiteral(image.slice(0, image.indexOf("/")));
 
 const retry = object({
   max_attempts: integer(0, 10).or(1),

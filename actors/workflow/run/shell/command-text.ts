@@ -91,6 +91,7 @@ function containerOf(run: RunTurn, container: ContainerRunState | Step, instance
     ...environmentOf(run, container.env, program.env),
     workdir: workdirOf(run, container.workdir, false),
     image: imageOf(run, container.image),
+    ...(container.registry_credentials === null ? {} : { registry_credentials: container.registry_credentials }),
     network: container.network_mode,
     resources: container.resources,
     mounts: mountsOf(run.state.header.volumes, container.volumes),

@@ -28,10 +28,11 @@ import { deliverAssignment, isAwaiting, settleDelivery, untilUnclaimed, withClai
 import { planAssignment } from "./assignment-plan.ts";
 import { labels } from "./container-options.ts";
 import { Containers, makeDirectory } from "./containers.ts";
-import { Engine, type ImageFacts } from "./engine.ts";
+import { Engine } from "./engine.ts";
 import { followContainer, KeeperWatch } from "./follow.ts";
 import { Images } from "./images.ts";
 import { ContainerPaths, isAssigned, type LaunchRecord, readVerdict, writeVerdict } from "./paths.ts";
+import { PrivateImages } from "./private-images.ts";
 import { type ContainerPrograms, gatherPrograms } from "./programs.ts";
 import { settleWorkspace, WarmPool } from "./warm-pool.ts";
 
@@ -68,17 +69,16 @@ export async function createDockerSandbox(options: DockerSandboxOptions): Promis
   ];
   const sandbox = new DockerSandbox(engine, paths, programs, unenforced, options);
   // Of containers kept ready by processes that are dead; done again with every listing.
-  await sandbox.warm
-    .sweep()
-    .catch((error: unknown) =>
-      options.warn(`container sweep: ${error instanceof EngineError ? error.detail : String(error)}`),
-    );
+  await Promise.all([sandbox.warm.sweep(), sandbox.privates.sweep()]).catch((error: unknown) =>
+    options.warn(`container sweep: ${error instanceof EngineError ? error.detail : String(error)}`),
+  );
   return sandbox;
 }
 
 export class DockerSandbox implements Sandbox {
   readonly #containers: Containers;
   readonly #images: Images;
+  readonly privates: PrivateImages;
   readonly warm: WarmPool;
 
   constructor(
@@ -89,7 +89,8 @@ export class DockerSandbox implements Sandbox {
     readonly options: DockerSandboxOptions,
   ) {
     this.#containers = new Containers(engine, paths, programs);
-    this.#images = new Images(engine, options.mayReach);
+    this.privates = new PrivateImages(engine, paths.dataDir);
+    this.#images = new Images(engine, this.privates, options.mayReach);
     this.warm = new WarmPool(this.#containers, {
       cap: options.warmPoolCap,
       warn: options.warn,
@@ -196,7 +197,7 @@ export class DockerSandbox implements Sandbox {
 
   async #keepWarm(spec: InstanceSpec): Promise<void> {
     if (spec.pool === null || spec.image === null) return;
-    const image: ImageFacts | null = await this.engine.image(spec.image.reference);
+    const image = await this.#images.here(spec.image);
     if (image !== null) this.warm.keep(spec, image);
   }
 
@@ -275,6 +276,7 @@ export class DockerSandbox implements Sandbox {
         if (instance && execution && !found.has(instance)) found.set(instance, execution);
       }
       await this.warm.sweep();
+      await this.privates.sweep();
     } catch (error) {
       // What the directories tell is still true.
       if (!(error instanceof EngineError)) throw error;

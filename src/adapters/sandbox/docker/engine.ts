@@ -3,16 +3,23 @@
  * Every failure is an `EngineError`; one without a status means that the engine did not answer, and repeating may help.
  */
 import Docker from "dockerode";
+import { registryOf } from "../../../../actors/manifest/image.ts";
 import { withTimeout } from "../../../lib/timers.ts";
-import { EngineError } from "../instance.ts";
+import { EngineError, type RegistryLogin } from "../instance.ts";
 
 /** Longest an ordinary request may take. */
 const requestMs = 60_000;
 const removeAttempts = 4;
 const removeAgainMs = 100;
 
-export interface ImageFacts {
+/** An image by every name that the host has for it. */
+export interface ImageNames {
   readonly id: string;
+  /** `registry/path:tag` and `registry/path@sha256:…`, as the engine tells them. */
+  readonly names: readonly string[];
+}
+
+export interface ImageFacts extends ImageNames {
   /** `NAME=value` */
   readonly environment: readonly string[];
   /** Paths that the image wants volumes at. */
@@ -57,12 +64,33 @@ export class Engine {
     const found = await this.#unless([404], () => this.#docker.getImage(reference).inspect());
     if (found === null) return null;
     const { Env, Volumes } = found.Config ?? {};
-    return { id: found.Id, environment: Env ?? [], volumes: Object.keys(Volumes ?? {}) };
+    return { ...namesOf(found), environment: Env ?? [], volumes: Object.keys(Volumes ?? {}) };
   }
 
-  /** Pulls an image to the end. @throws EngineError with a status when the registry or the engine refuses */
-  async pull(reference: string, signal: AbortSignal): Promise<void> {
-    const stream = await this.#ask("pull", () => this.#docker.pull(reference, { abortSignal: signal }), null);
+  /** Every image of the host. */
+  async images(): Promise<readonly ImageNames[]> {
+    return (await this.#ask("images", () => this.#docker.listImages())).map(namesOf);
+  }
+
+  /**
+   * Pulls an image to the end: the registry is asked in any case, and only what is not here is fetched.
+   * @param login goes to the engine in a header, and from there to the registry alone
+   * @throws EngineError with a status when the registry or the engine refuses; with a login without their words, which
+   *   may repeat it
+   */
+  async pull(reference: string, signal: AbortSignal, login: RegistryLogin | null = null): Promise<void> {
+    try {
+      await this.#pull(reference, signal, login);
+    } catch (error) {
+      if (login === null || !(error instanceof EngineError)) throw error;
+      throw new EngineError("a pull with a credential failed; what the registry said is not kept", error.status);
+    }
+  }
+
+  async #pull(reference: string, signal: AbortSignal, login: RegistryLogin | null): Promise<void> {
+    const authconfig = login === null ? {} : { authconfig: authOf(reference, login) };
+    const options = { abortSignal: signal, ...authconfig };
+    const stream = await this.#ask("pull", () => this.#docker.pull(reference, options), null);
     let rest = "";
     let refused: string | null = null;
     const end = () => close(stream);
@@ -210,6 +238,22 @@ export class Engine {
       throw new EngineError(messageOf(error), status);
     }
   }
+}
+
+function authOf(reference: string, { username, password }: RegistryLogin) {
+  return { username: username.reveal(), password: password.reveal(), serveraddress: registryOf(reference) };
+}
+
+/** Engines leave out names, or write `<none>` for what an image has lost. */
+function namesOf({ Id, RepoTags, RepoDigests }: NamedImage): ImageNames {
+  const names = [...(RepoTags ?? []), ...(RepoDigests ?? [])].filter((name) => !name.startsWith("<none>"));
+  return { id: Id, names };
+}
+
+interface NamedImage {
+  readonly Id: string;
+  readonly RepoTags?: readonly string[] | null | undefined;
+  readonly RepoDigests?: readonly string[] | null | undefined;
 }
 
 function close(stream: NodeJS.ReadableStream): void {

@@ -4,6 +4,7 @@ import { isObject, type Json } from "../../../../actors/kernel/json.ts";
 import { type Issue, Problem } from "../../../../actors/kernel/problem.ts";
 import type { JudgedWorkflow } from "../../../../actors/workflow/manifest/judged.ts";
 import { refusal } from "../../../../actors/workflow/manifest/judged.ts";
+import { credentialsIn } from "../../../../actors/workflow/manifest/references.ts";
 import { secretsOf } from "../../../../actors/workflow/manifest/secrets.ts";
 import type { Waiter } from "../../../lib/guarded/judging.ts";
 import { judgeDocument, readWorkflow } from "./judging/judging.ts";
@@ -61,7 +62,8 @@ export function registering(parts: WorkflowParts) {
       const owner = ownerOf(caller.tenant, scope);
       const { definition, metadata, issues, warnings } = await judge(caller, owner, parsed.document);
       if (issues.length > 0) throw refusal(issues);
-      await parts.references.requireAllowed(caller.identity, tenantOf(owner), secretsOf(definition));
+      const placed = [...secretsOf(definition), ...credentialsIn(definition)];
+      await parts.references.requireAllowed(caller.identity, tenantOf(owner), placed);
       if (scope === "global" && !mayPublish(caller)) throw globalForbidden();
       const workflow: NewWorkflow = {
         name: definition.name,

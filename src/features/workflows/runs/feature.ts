@@ -3,6 +3,7 @@
 import { demands } from "../../../../actors/policy/rates/limits.ts";
 import { workflowRun } from "../../../../actors/workflow/run/run.ts";
 import { integer, text } from "../../../config/setting.ts";
+import type { Address } from "../../../runtime/port.ts";
 import { approvals } from "../../approvals/feature.ts";
 import { audit } from "../../audit/feature.ts";
 import { executionTokens } from "../../execution-tokens/feature.ts";
@@ -17,6 +18,7 @@ import { volumes } from "../../volumes/feature.ts";
 import { definitions } from "../definitions/feature.ts";
 import { cleanupActivity, webhookActivity } from "./activities.ts";
 import { commandActivity } from "./commands/commands.ts";
+import { registryLogins } from "./commands/registry-logins.ts";
 import { commandSecrets } from "./commands/secrets.ts";
 import { startSweepingCommands } from "./commands/sweep.ts";
 import { runLogRoutes } from "./log-routes.ts";
@@ -76,6 +78,8 @@ export const runs = defineFeature({
       },
       now,
     });
+    const headerOf = async ({ tenant, key }: Address) =>
+      (await runtime.of(workflowRun).at(tenant, key).read())?.header ?? null;
     const held = heldByRuns(runtime, records);
     executions.heldBy(held);
     volumes.heldBy(records.known);
@@ -105,10 +109,8 @@ export const runs = defineFeature({
           rootAllowed: node.containerRoot,
           instanceMounts: volumes.instanceMounts,
           watchVolumes: volumes.watchLimits,
-          secrets: commandSecrets({
-            references,
-            headerOf: async ({ tenant, key }) => (await runtime.of(workflowRun).at(tenant, key).read())?.header ?? null,
-          }),
+          secrets: commandSecrets({ references, headerOf }),
+          registryLogin: registryLogins({ references, headerOf }),
           mintEgressToken: executionTokens.egress.mint,
           now,
         }),

@@ -77,6 +77,8 @@ const startRefusals = [
   "invalid_input",
   "invalid_blackboard",
   "reserved_blackboard_key",
+  "credential_not_found",
+  "credential_not_granted",
   "workflow_start_failed",
   "limiter_unavailable",
 ] as const;
@@ -139,6 +141,12 @@ function startRoutes({ runs, sql, rates }: RunRoutesOptions): Route[] {
         "invalid_state",
         "nothing_to_retry",
         "unknown_state",
+        "secret_not_found",
+        "secret_forbidden",
+        "secrets_unavailable",
+        "credential_not_found",
+        "credential_not_granted",
+        "decryption_failed",
         "workflow_start_failed",
       ],
       handler: (call) => {

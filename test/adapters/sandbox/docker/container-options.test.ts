@@ -6,7 +6,7 @@ import { scratch } from "../../../harness/scratch.ts";
 const paths = new ContainerPaths(scratch("options"));
 const needs: ContainerNeeds = {
   tenant: "acme",
-  image: { id: "sha256:1", environment: [], volumes: ["/data", "/workspace/x", "/tmp/y", "/a,b", "/"] },
+  image: { id: "sha256:1", names: [], environment: [], volumes: ["/data", "/workspace/x", "/tmp/y", "/a,b", "/"] },
   labels: { "svc.instance": "i" },
   limits: { cpuMillicores: 50, memoryBytes: 2 ** 30, diskBytes: 2 ** 28, processes: 512 },
   mounts: [{ source: "/data/w", target: "/workspace", readOnly: true }],

@@ -85,14 +85,14 @@ describe.skipIf(engine === null)("launches", () => {
     );
     expect(fixture.warnings.join("\n")).toMatch(/name unknown/);
     const asked = registry.asked.length;
-    const unreachable = new Images(fixture.docker.engine, async () => false);
+    const unreachable = new Images(fixture.docker.engine, fixture.docker.privates, async () => false);
     const refused = await unreachable
       .get(image(`${registry.address}/svc/bare:1`, "Always"), () => {})
       .catch((error: unknown) => error);
     expect(refused).toMatchObject({ code: "image_pull_failed" });
     expect(registry.asked).toHaveLength(asked);
     registry.silent = true;
-    const impatient = new Images(fixture.docker.engine, async () => true, 200);
+    const impatient = new Images(fixture.docker.engine, fixture.docker.privates, async () => true, 200);
     const silent = image(`${registry.address}/svc/bare:1`, "IfNotPresent");
     const failure = await impatient.get(silent, () => {}).catch((error: unknown) => error);
     expect(String(failure)).toContain("not pulled within");

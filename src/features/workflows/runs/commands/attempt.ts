@@ -31,7 +31,7 @@ const silentAttempts = 3;
 const nowhere = { stdout: Number.MAX_SAFE_INTEGER, stderr: Number.MAX_SAFE_INTEGER };
 
 /** Faults that the next attempt would meet again. */
-const lasting: readonly string[] = ["template_value_invalid", "sandbox_unavailable"];
+const lasting: readonly string[] = ["template_value_invalid", "sandbox_unavailable", "registry_credentials_invalid"];
 
 export type AttemptEnd = ReturnType<typeof resultOf>;
 

@@ -5,12 +5,14 @@ import type { Address } from "../../../../runtime/port.ts";
 import { type ExecutionClaims, egressUser } from "../../../execution-tokens/port.ts";
 import type { Volumes } from "../../../volumes/port.ts";
 import type { CommandOffer, CommandPlace } from "./place.ts";
+import type { RegistryLogins } from "./registry-logins.ts";
 import type { CommandSecrets } from "./secrets.ts";
 
 export interface CommandSpecParts {
   readonly instanceMounts: Volumes["instanceMounts"];
   /** Signs what the command identifies itself with at the egress proxy. */
   readonly mintEgressToken: (claims: ExecutionClaims) => Promise<string>;
+  readonly registryLogin: RegistryLogins;
 }
 
 export interface AttemptPlace {
@@ -29,7 +31,7 @@ const processes = 512;
 /** Volumes show as they are mounted: no policy of an agent is in the way. */
 export const openFilesystem = { read: [], write: [], read_only: false };
 
-/** @throws LaunchFailure when its volumes cannot be mounted */
+/** @throws LaunchFailure when its volumes cannot be mounted; what `registryLogin` throws */
 export async function commandSpec(
   parts: CommandSpecParts,
   work: CommandRun,
@@ -43,6 +45,7 @@ export async function commandSpec(
     mounts: work.mounts,
     filesystem: openFilesystem,
   });
+  const login = image === null ? null : await parts.registryLogin(actor, work);
   return {
     instanceId,
     executionId: actor.key,
@@ -55,7 +58,7 @@ export async function commandSpec(
       diskBytes: diskBytes[work.kind],
       processes,
     },
-    image,
+    image: image === null || login === null ? image : { ...image, login },
     mounts: withWorkspace(mounts, makeWorkspace),
     readOnlyRoot: work.read_only_root,
     egress: open ? await egressOf(parts, work, actor, deadlineAt) : null,

@@ -29,6 +29,7 @@ export function commandOptions(
     rootAllowed: false,
     instanceMounts: (_, executionId, { mounts, filesystem }) =>
       mountRun(layout, { executionId, mounts, rules: filesystem }),
+    registryLogin: async () => null,
     mintEgressToken: async ({ instanceId }) => `egress-of-${instanceId}`,
     dataDir,
     maxCommands: 4,
