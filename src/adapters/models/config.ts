@@ -7,8 +7,10 @@ import { Value } from "@sinclair/typebox/value";
 import type { Issue } from "../../../actors/kernel/problem.ts";
 import { Nullable } from "../../../actors/kernel/schema.ts";
 import { shapeIssues } from "../../../actors/kernel/shape-issues.ts";
-import { Secret } from "../../lib/secret.ts";
+import { readReference, type SecretReference } from "../../../actors/manifest/references.ts";
+import type { Secret } from "../../lib/secret.ts";
 import type { ServedModel } from "./attempt.ts";
+import { keyOfText } from "./keys.ts";
 import { type Rule, readRules, rulesOfText } from "./scripted/script-rules.ts";
 import { endpointOf, isPrivateEndpoint, type VendorType, vendorTypes } from "./vendors/endpoint.ts";
 
@@ -83,7 +85,10 @@ export interface VendorProviderConfig {
   /** The vendor's own address was taken, because none was given. */
   readonly vendorEndpoint: boolean;
   readonly local: boolean;
+  /** Null: there is none, or it is referred to. */
   readonly apiKey: Secret | null;
+  /** The secret of the system tenant that holds the key; null: none does. */
+  readonly keyReference: SecretReference | null;
   readonly models: readonly ServedModel[];
 }
 
@@ -195,10 +200,10 @@ function readProvider(section: ProviderFields, options: ReadOptions, report: Rep
   }
   const type = section.type === "gemini" ? "google" : section.type;
   const endpoint = endpointOf(type, section.endpoint, report);
-  const apiKey = section.enabled === false ? null : keyOf(section.api_key, options, report);
+  const key = section.enabled === false ? noKey : keyOf(section.api_key, options, report);
   if (endpoint === null) return null;
   const local = type === "ollama" || isPrivateEndpoint(endpoint);
-  return { name: section.name, type, endpoint, vendorEndpoint: section.endpoint === undefined, local, apiKey, models };
+  return { name: section.name, type, endpoint, vendorEndpoint: section.endpoint === undefined, local, ...key, models };
 }
 
 function readModels(section: ProviderFields, report: Report): readonly ServedModel[] {
@@ -219,27 +224,31 @@ function readModels(section: ProviderFields, report: Report): readonly ServedMod
   });
 }
 
-function keyOf(given: string | undefined, options: ReadOptions, report: Report): Secret | null {
-  if (given === undefined) return null;
+type ProviderKey = Pick<VendorProviderConfig, "apiKey" | "keyReference">;
+const noKey: ProviderKey = { apiKey: null, keyReference: null };
+
+function keyOf(given: string | undefined, options: ReadOptions, report: Report): ProviderKey {
+  if (given === undefined) return noKey;
   if (given.startsWith("secret:")) {
-    report("api_key", "secret: references are not supported yet; use env:NAME");
-    return null;
+    const reference = readReference(given);
+    if (typeof reference !== "string" && reference.kind === "secret") return { ...noKey, keyReference: reference };
+    report("api_key", typeof reference === "string" ? reference : "must be a key, env:NAME or secret:<path>[#field]");
+    return noKey;
   }
   if (!given.startsWith("env:")) return usableKey(given, report);
   const variable = given.slice("env:".length);
   const value = options.environment(variable);
   if (!value) {
     report("api_key", `the environment variable ${variable} is not set`);
-    return null;
+    return noKey;
   }
   return usableKey(value, report);
 }
 
-function usableKey(value: string, report: Report): Secret | null {
-  const key = value.trim();
-  if (/^[\x21-\x7e]+$/.test(key)) return new Secret(key);
-  report("api_key", "holds characters that no key has");
-  return null;
+function usableKey(value: string, report: Report): ProviderKey {
+  const apiKey = keyOfText(value);
+  if (apiKey === null) report("api_key", "holds characters that no key has");
+  return { ...noKey, apiKey };
 }
 
 function rulesOf(section: ProviderFields, options: ReadOptions, report: Report): readonly Rule[] {

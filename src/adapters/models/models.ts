@@ -1,9 +1,11 @@
 /** The models of a node: providers made from the configuration, behind the port. */
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Secret } from "../../lib/secret.ts";
 import type { Attempt, Provider, ServedModel } from "./attempt.ts";
 import { type ModelAlias, ModelError, type Models } from "./call.ts";
 import type { ModelsConfig, ProviderConfig, VendorProviderConfig } from "./config.ts";
 import { customaryAliases } from "./defaults.ts";
+import { type KeySource, withReferredKey } from "./keys.ts";
 import { callModel, type Timing } from "./retries.ts";
 import { createScripted } from "./scripted/scripted.ts";
 import { type Candidate, type ConfiguredProvider, candidates, Latencies, servedBy } from "./selection.ts";
@@ -13,6 +15,8 @@ export interface ModelsOptions {
   /** What `describeDefault` says instead of the provider's name, when the defaults were found by looking around. */
   readonly description?: string;
   readonly timing?: Partial<Timing>;
+  /** Reads keys that providers refer to; without it there are none. */
+  readonly keys?: KeySource;
 }
 
 /** The model under every alias of a provider that serves them all. */
@@ -30,7 +34,8 @@ const anything: ServedModel = {
 export function createModels(options: ModelsOptions): Models {
   const timing: Timing = { now: () => performance.now(), random: Math.random, sleep: sleepUnless, ...options.timing };
   const { selection } = options.config;
-  const providers = options.config.providers.map((provider) => toProvider(provider, timing));
+  const keys = options.keys ?? noKeys;
+  const providers = options.config.providers.map((provider) => toProvider(provider, timing, keys));
   const latencies = new Latencies();
   const find = (alias: string, withTools: boolean) => candidates(providers, selection, latencies, alias, withTools);
 
@@ -65,20 +70,28 @@ export function createModels(options: ModelsOptions): Models {
   };
 }
 
-function toProvider(config: ProviderConfig, timing: Timing): ConfiguredProvider {
+const noKeys: KeySource = async () => ({ missing: "nothing here reads secrets" });
+
+function toProvider(config: ProviderConfig, timing: Timing, keys: KeySource): ConfiguredProvider {
   const { models } = config;
-  if (config.type !== "scripted") return { provider: vendor(config, timing), local: config.local, models };
+  if (config.type !== "scripted") return { provider: vendor(config, timing, keys), local: config.local, models };
   const provider = createScripted({ name: config.name, rules: config.rules, sleep: timing.sleep });
   return { provider, local: true, models, ...(config.everyAlias ? { everyAlias: anything } : {}) };
 }
 
 /** The SDK is large, so a node that asks no vendor never loads it. */
-function vendor(config: VendorProviderConfig, timing: Timing): Provider {
+function vendor(config: VendorProviderConfig, timing: Timing, keys: KeySource): Provider {
+  const open = async (apiKey: Secret | null): Promise<Provider> => {
+    const { createVendor } = await import("./vendors/vendors.ts");
+    return createVendor({ ...config, apiKey }, timing);
+  };
+  const { name, keyReference: reference } = config;
+  if (reference !== null) return withReferredKey({ name, reference, keys, open });
   let loaded: Promise<Provider> | null = null;
   return {
-    name: config.name,
+    name,
     async attempt(attempt: Attempt) {
-      loaded ??= import("./vendors/vendors.ts").then(({ createVendor }) => createVendor(config, timing));
+      loaded ??= open(config.apiKey);
       return (await loaded).attempt(attempt);
     },
   };

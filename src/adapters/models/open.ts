@@ -4,6 +4,7 @@ import type { Issue } from "../../../actors/kernel/problem.ts";
 import type { Models } from "./call.ts";
 import { type ReadOptions, readModelsConfig } from "./config.ts";
 import { type DefaultsOptions, findDefaults } from "./defaults.ts";
+import type { KeySource } from "./keys.ts";
 import { createModels, type ModelsOptions } from "./models.ts";
 
 export interface OpenOptions extends ReadOptions, DefaultsOptions {
@@ -21,6 +22,8 @@ export interface NodeModels extends Models {
    * anything in it is invalid, everything stays as it was.
    */
   reload(): Promise<Reloaded>;
+  /** Registers who reads the keys that providers refer to; until then none of these can be had. */
+  keysFrom(source: KeySource): void;
   /** What an operator has to know when no alias is served; null otherwise. */
   warning(): string | null;
 }
@@ -36,7 +39,11 @@ export type OpenedModels =
  * section stops nothing here: the caller reports all issues and decides.
  */
 export async function openModels(options: OpenOptions): Promise<OpenedModels> {
-  const first = await read(options, options.document);
+  let source: KeySource = async () => {
+    throw new Error("the secrets are not open yet");
+  };
+  const keys: KeySource = (reference) => source(reference);
+  const first = await read(options, options.document, keys);
   if (!first.ok) return first;
   let current = first.models;
   let reloading: Promise<unknown> = Promise.resolve();
@@ -49,7 +56,7 @@ export async function openModels(options: OpenOptions): Promise<OpenedModels> {
       const message = error instanceof Error ? error.message : "cannot be read";
       return { ok: false, issues: [{ path: "", message, code: "invalid_value" }] };
     }
-    const next = await read(options, document);
+    const next = await read(options, document, keys);
     if (!next.ok) return next;
     current = next.models;
     return { ok: true };
@@ -67,6 +74,9 @@ export async function openModels(options: OpenOptions): Promise<OpenedModels> {
       reloading = done.catch(() => {});
       return done;
     },
+    keysFrom(opened) {
+      source = opened;
+    },
     warning: () => (current.served().length > 0 ? null : nothingServed),
   };
   return { ok: true, models };
@@ -78,12 +88,12 @@ const nothingServed =
 
 type Read = { readonly ok: true; readonly models: Models } | { readonly ok: false; readonly issues: readonly Issue[] };
 
-async function read(options: OpenOptions, document: unknown): Promise<Read> {
+async function read(options: OpenOptions, document: unknown, keys: KeySource): Promise<Read> {
   const timing = options.timing ? { timing: options.timing } : {};
   const sections = isObject(document) ? document : {};
   if (sections.llm_providers !== undefined) {
     const result = readModelsConfig(sections, options);
-    return result.ok ? { ok: true, models: createModels({ config: result.config, ...timing }) } : result;
+    return result.ok ? { ok: true, models: createModels({ config: result.config, keys, ...timing }) } : result;
   }
   const found = await findDefaults(options, sections.llm_selection);
   if (!found.ok) return found;

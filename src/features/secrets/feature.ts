@@ -11,7 +11,7 @@ import { secretRoutes } from "./routes.ts";
 import { named } from "./schema.ts";
 import { createSecretService } from "./service.ts";
 import { contradictions, type SecretSettings, secretSettings } from "./settings.ts";
-import { secretSource } from "./source.ts";
+import { secretSource, secretValues } from "./source.ts";
 import type { SecretStore } from "./store.ts";
 import { vaultSecrets } from "./vault/store.ts";
 
@@ -47,7 +47,7 @@ export const secrets = defineFeature({
     }
 
     return {
-      service: null,
+      service: secretValues(store),
       routes: secretRoutes({ sql, secrets: createSecretService(sql, store, audit), encryption, newId }),
       health: { secrets: () => store.probe() },
       jobs,

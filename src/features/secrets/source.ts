@@ -5,6 +5,7 @@ import type { Sql } from "../../store/postgres/pool.ts";
 import type { Audit, AuditedBy } from "../audit/port.ts";
 import type { ReferenceFault, ReferenceSource, ReferenceUse, ResolvedReference } from "../references/port.ts";
 import { partsOf, pick } from "./content.ts";
+import type { SecretValues } from "./port.ts";
 import type { SecretStore, StoredSecret } from "./store.ts";
 
 /** Linux refuses to start a program with a longer variable. */
@@ -51,6 +52,11 @@ export function secretSource(sql: Sql, store: SecretStore, audit: Pick<Audit, "o
     },
   };
 }
+
+/** What settings of a tenant refer to. */
+export const secretValues = (store: SecretStore): SecretValues => ({
+  meaning: async (tenant, reference) => meaning(reference, await store.read(tenant, reference.path)),
+});
 
 const isSecret = (reference: Reference): reference is SecretReference => reference.kind === "secret";
 

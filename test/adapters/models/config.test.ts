@@ -62,7 +62,11 @@ describe("what is refused, with its path", () => {
       { llm_providers: [{ ...provider, api_key: "env:NONE" }] },
       ["llm_providers.0.api_key"],
     ],
-    ["a secret", { llm_providers: [{ ...provider, api_key: "secret:a/b" }] }, ["llm_providers.0.api_key"]],
+    [
+      "a reference that is none",
+      { llm_providers: [{ ...provider, api_key: "secret:a/../b" }] },
+      ["llm_providers.0.api_key"],
+    ],
     ["a key with line breaks", { llm_providers: [{ ...provider, api_key: "a\r\nX: y" }] }, ["llm_providers.0.api_key"]],
     ["rules at a vendor", { llm_providers: [{ ...provider, rules: [] }] }, ["llm_providers.0.rules"]],
     [
@@ -133,6 +137,7 @@ test("defaults of every field", () => {
         type: "google",
         endpoint: "https://generativelanguage.googleapis.com/v1beta",
         vendorEndpoint: true,
+        keyReference: null,
         local: false,
         apiKey: null,
         models: [

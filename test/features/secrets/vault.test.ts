@@ -1,6 +1,6 @@
 /** Secrets in a vault of one's own (docs/reference/secrets.md). */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,6 +11,7 @@ import { Secret } from "../../../src/lib/secret.ts";
 import { manifest, say } from "../../harness/manifests.ts";
 import { type NodeProcess, startNodeProcess } from "../../harness/node/node-process.ts";
 import { type FakeVault, startVault } from "../../harness/outside/vault.ts";
+import { startVendor, type Vendor } from "../../harness/outside/vendor.ts";
 import { freshStores, type TestStores } from "../../harness/stores.ts";
 import { until } from "../../harness/until.ts";
 import { conformance, counting } from "./conformance.ts";
@@ -213,15 +214,31 @@ describe.skipIf(program === null)("a real server", () => {
 describe("a node with a vault", () => {
   let stores: TestStores;
   let node: NodeProcess;
+  let vendor: Vendor;
   beforeAll(async () => {
-    stores = await freshStores();
-    const env = { SVC_SECRETS_BACKEND: "vault", SVC_VAULT_ADDR: fake.url, SVC_VAULT_TOKEN: fake.rootToken };
+    [stores, vendor] = await Promise.all([freshStores(), startVendor()]);
+    const scripted = { type: "scripted", name: "scripted", models: [{ alias: "default", model: "s" }] };
+    const spare = { ...scripted, name: "spare", models: [{ alias: "keyed", model: "s" }] };
+    const keyed = {
+      ...{ name: "keyed", type: "openai", endpoint: vendor.endpoint("openai"), api_key: "secret:models/openai#key" },
+      models: [{ alias: "keyed", model: "m" }],
+    };
+    const SVC_CONFIG_FILE = join(folder, "config.json");
+    const llm_selection = { default_provider: "keyed", fallback_provider: "spare", max_retries: 0 };
+    writeFileSync(SVC_CONFIG_FILE, JSON.stringify({ llm_providers: [keyed, scripted, spare], llm_selection }));
+    const env = {
+      SVC_SECRETS_BACKEND: "vault",
+      SVC_VAULT_ADDR: fake.url,
+      SVC_VAULT_TOKEN: fake.rootToken,
+      SVC_CONFIG_FILE,
+    };
     node = await startNodeProcess(stores, { env: { SVC_LOG_LEVEL: "debug", ...env } });
   });
   afterAll(async () => {
     fake.seal(false);
     await node?.dispose();
     await stores?.dispose();
+    await vendor?.close();
   });
   const owner = async () => ({
     Authorization: `Bearer ${await node.token({ username: "owner" }, "tenant-acme")}`,
@@ -279,6 +296,40 @@ describe("a node with a vault", () => {
     expect((await call("GET", "/v1/secrets/app/key")).body.value).toBe(value);
     expect(node.output).not.toContain(value);
     expect(node.output).not.toContain(fake.rootToken);
+  });
+
+  test("a provider's key is what svc-system's secret holds now; a vault away has another answer", async () => {
+    const admin = await node.token(
+      { grant_type: "password", username: "admin", password: "dev", client_id: "", client_secret: "" },
+      "svc-system",
+    );
+    const asAdmin = { Authorization: `Bearer ${admin}` };
+    const document = manifest({ script: [say("from the spare")], tools: [], runtime: { model: "keyed" } });
+    const { agent_id } = (await call("POST", "/v1/agents", document)).body;
+    const answered = async () => {
+      const { body } = await call("POST", "/v1/executions?wait_seconds=30", { agent_id, input: "" });
+      return [body.status, body.output ?? body.error_code];
+    };
+    vendor.always({ reply: { text: "from the vendor" } });
+    // A secret of the executing tenant under that path is none.
+    await call("PUT", "/v1/secrets/models/openai", { data: { key: "sk-of-the-tenant-1" } });
+    expect((await answered())[0]).toBe("failed");
+    expect(vendor.requests).toEqual([]);
+    const keys = ["sk-kept-in-the-vault-1", "sk-kept-in-the-vault-2"];
+    for (const key of keys) {
+      const written = await node.call("PUT", "/v1/secrets/models/openai", { data: { key } }, asAdmin);
+      expect(written.status).toBe(200);
+      expect(await answered()).toEqual(["completed", "from the vendor"]);
+      expect(vendor.requests.at(-1)?.headers.authorization).toBe(`Bearer ${key}`);
+    }
+    const used = await node.call("GET", "/v1/audit?action=secret.used", undefined, asAdmin);
+    const one = { actor: { kind: "system", name: "models" }, details: { reference: "secret:models/openai#key" } };
+    expect(used.body.items).toMatchObject([one, one]);
+    fake.seal(true);
+    expect(await answered()).toEqual(["completed", "from the spare"]);
+    fake.seal(false);
+    expect(await answered()).toEqual(["completed", "from the vendor"]);
+    for (const key of keys) expect(node.output).not.toContain(key);
   });
 });
 
