@@ -321,3 +321,43 @@ describe("commands of workflows", () => {
     ]).toEqual(["unsupported_field", "invalid", "unsupported_field"]);
   });
 });
+
+test("a webhook's source verifies by the tenant's secret, and by a changed one soon after", async () => {
+  const headers = await owner();
+  const consumer = await bearer({ username: "cleo" }, "svc-consumer");
+  const route = { source: "referring", secret: "secret:kept/hook#key", workflow: "hooked", acknowledge: "received" };
+  const workflow = {
+    ...{ apiVersion: "svc.dev/v1", kind: "Workflow", metadata: { name: "hooked" } },
+    spec: { initial_state: "RUN", states: { RUN: { kind: "System", command: "noop", transitions: [] } } },
+  };
+  expect((await at.node.call("POST", "/v1/workflows", workflow, headers)).status).toBe(200);
+  const foreign = await at.node.call("POST", "/v1/stimulus-routes", { ...route, workflow: null }, consumer);
+  expect([foreign.status, foreign.body.code]).toEqual([422, "secret_forbidden"]);
+  const { body } = await at.node.call("POST", "/v1/stimulus-routes", route, headers);
+  let sent = 0;
+  const deliver = async (key: string): Promise<string> => {
+    sent += 1;
+    const content = `{"n":${sent}}`;
+    const digest = new Bun.CryptoHasher("sha256", key).update(content).digest("hex");
+    const answer = await fetch(`${at.node.url}/v1/webhooks/referring/${body.id}`, {
+      method: "POST",
+      headers: { "X-Svc-Signature": `sha256=${digest}` },
+      body: content,
+    });
+    const { code } = (await answer.json()) as { code?: string };
+    return code ?? String(answer.status);
+  };
+  const [first, second] = ["first-key-of-the-hook", "second-key-of-the-hook"];
+  expect(await deliver(first)).toBe("secret_not_found");
+  for (const [now, before] of [
+    [first, second],
+    [second, first],
+  ] as const) {
+    await write("kept/hook", { data: { key: now } });
+    // Seldom enough that what was signed wrongly does not reach the bound of a minute.
+    const waiting = { timeoutMs: 20_000, everyMs: 1000, what: "the changed secret to hold" };
+    await until(async () => (await deliver(now)) === "202", waiting);
+    expect(await deliver(before)).toBe("invalid_signature");
+  }
+  expect(at.node.output).not.toContain(second);
+});

@@ -57,6 +57,7 @@ export function intakeRoutes({ intake, deliver, sourceOf, underWay, rates }: Int
       "body_read_error",
       "missing_signature",
       "secret_not_found",
+      "secrets_unavailable",
       "invalid_signature",
       "route_disabled",
       "webhook_endpoint_not_found",

@@ -1,13 +1,13 @@
 /** Changes of sources that are there: their settings, and their secrets, which are rotated. */
 import type { Json } from "../../../../actors/kernel/json.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
-import { type Changer, newSecretText, type SourceParts, withMinted } from "./parts.ts";
+import { type Changer, newSecretText, type SourceParts, textOf, withMinted } from "./parts.ts";
 import type { ShownRow, StoredSecrets } from "./records.ts";
 import type { ChangedSource, Rotated, Rotation, SourceChange } from "./schema.ts";
 import {
   changedSettings,
-  checkedSecret,
   differences,
+  givenSecret,
   replacedSettings,
   type SecretChange,
   type SourceSettings,
@@ -64,7 +64,7 @@ export function changing(parts: SourceParts) {
     throw new Problem("service_unavailable", "This route is being changed; try again", {}, { "Retry-After": "1" });
   }
 
-  /** @throws Problem 422 of the body, `unknown_workflow`; 404 `route_not_found` */
+  /** @throws Problem 422 of the body, `secret_forbidden`, `unknown_workflow`; 404 `route_not_found` */
   function update(
     changer: Changer,
     id: string,
@@ -77,15 +77,27 @@ export function changing(parts: SourceParts) {
       const settings = merge(before, body);
       const text = newSecretText(secretChange, settings);
       const secrets = changedSecrets(row, secretChange, text, settings);
+      const standing = secretChange === "keep" ? storedText(row) : text;
+      const referred = await parts.checkReference(changer, standing);
       await parts.checkWorkflow(changer.tenant, settings, before);
       const changed = [...differences(before, settings), ...(secrets === null ? [] : ["secret"])];
       const answer = (after: ShownRow) => withMinted(shown(after), secretChange, text);
       if (changed.length === 0) return { write: null, answer };
       return {
-        write: { settings, secrets, verb: "updated", details: { ...shownSettings(settings), changed } },
+        write: { settings, secrets, verb: "updated", details: { ...shownSettings(settings), ...referred, changed } },
         answer,
       };
     });
+  }
+
+  /** The stored secret; null for none, and for one that does not open: then nothing can use it. */
+  function storedText(row: ShownRow): string | null {
+    try {
+      return decryptedSecret(encryption, row);
+    } catch (error) {
+      if (error instanceof Problem) return null;
+      throw error;
+    }
   }
 
   /**
@@ -111,15 +123,16 @@ export function changing(parts: SourceParts) {
 
     /**
      * Puts a new secret in force; the one before, the environment's too, stays valid for a while.
-     * @throws Problem 404 `route_not_found`, 422 `validation_failed`
+     * @throws Problem 404 `route_not_found`, 422 `validation_failed`, `secret_forbidden`
      */
     rotate(changer: Changer, id: string, body: Rotation): Promise<Rotated> {
-      const given = body.secret === undefined ? null : checkedSecret(body.secret);
+      const given = body.secret === undefined ? null : textOf(givenSecret(body.secret));
       const seconds = body.previous_valid_seconds ?? defaultPreviousSeconds;
       return changeRow(changer, id, async (row) => {
         const { tenant, source, preset } = row;
         const secret = given ?? mintedSecret(preset);
         checkUsable(preset, secret, "secret");
+        const referred = await parts.checkReference(changer, given);
         const before = row.secret === null ? environmentSecretOf(environment, tenant, source, preset) : null;
         const expiresAt = seconds === 0 ? null : new Date(now() + seconds * 1000);
         const secrets = rotatedSecrets(encryption, row, secret, before?.current ?? null, expiresAt);
@@ -130,7 +143,7 @@ export function changing(parts: SourceParts) {
             settings: settingsOf(row),
             secrets,
             verb: "secret_rotated",
-            details: { source, minted: given === null, previous_secret_expires_at: expires },
+            details: { source, minted: given === null, ...referred, previous_secret_expires_at: expires },
           },
           answer: () => ({ id, ...minted, previous_secret_expires_at: expires }),
         };

@@ -6,6 +6,8 @@ import { agents } from "../../agents/feature.ts";
 import { audit } from "../../audit/feature.ts";
 import { encryption } from "../../encryption/feature.ts";
 import { defineFeature } from "../../feature.ts";
+import { references } from "../../references/feature.ts";
+import { secrets } from "../../secrets/feature.ts";
 import { definitions } from "../../workflows/definitions/feature.ts";
 import { bootSourcesFrom } from "./boot/boot.ts";
 import { createSources } from "./lookup.ts";
@@ -26,7 +28,7 @@ export const sources = defineFeature({
   name: "stimuli/sources",
   tenantTables: ["stimulus_sources", "stimulus_routers"],
   schemas: named,
-  needs: { agents, audit, encryption, definitions },
+  needs: { agents, audit, encryption, definitions, references, secrets },
   settings: {
     stimulusRoutesFile: text("SVC_STIMULUS_ROUTES_FILE", {
       meaning: "YAML file of sources and routers that are made at the start where there are none yet",
@@ -42,7 +44,7 @@ export const sources = defineFeature({
   SVC_WEBHOOK_DEFAULT_TENANT               this one, else svc-system
   SVC_WEBHOOK_SECRET_<TENANT>__<SOURCE>  of a source, for that tenant
   …_PREVIOUS of either                   accepted as well, for rotation`,
-  async open({ settings, ...node }, { agents, audit, encryption, definitions }) {
+  async open({ settings, ...node }, { agents, audit, encryption, definitions, references, secrets }) {
     const { sql, redisServers, prefix, tenants, publicUrl, now, newId, info, warn } = node;
     const environment = environmentSecrets(node.environmentAsSet());
     if (environment.unusable.length > 0) warn("webhook_secrets_unusable", { names: environment.unusable });
@@ -54,7 +56,7 @@ export const sources = defineFeature({
       if (problems.length > 0) throw new ConfigError(problems);
     }
     const findAgent = agents.identify;
-    const sources = createSources({ sql, encryption, environment, findAgent, report: info, now });
+    const sources = createSources({ sql, encryption, environment, secrets, findAgent, report: info, now });
     const failed = openFailedVerifications({ redisServers, prefix, now });
     const service = createSourceService({
       sql,
@@ -62,6 +64,7 @@ export const sources = defineFeature({
       audit,
       definitions,
       environment,
+      references,
       publicUrl,
       changed: sources.forgetSource,
       now,

@@ -4,6 +4,7 @@ import { isUuid } from "../../../http/route.ts";
 import { gather } from "../../../store/gather.ts";
 import type { Sql } from "../../../store/postgres/pool.ts";
 import type { Encryption } from "../../encryption/port.ts";
+import type { SecretValues } from "../../secrets/port.ts";
 import { noteReceived } from "./last-received.ts";
 import type { Candidate, Router, Sources, StimulusSource } from "./port.ts";
 import { type SourceRow, sourceRecords } from "./records.ts";
@@ -26,6 +27,8 @@ export interface LookupOptions {
   readonly sql: Sql;
   readonly encryption: Encryption;
   readonly environment: SecretsOfEnvironment;
+  /** What secrets of sources refer to; asked as often as the source itself, so that a changed one holds as soon. */
+  readonly secrets: SecretValues;
   /** The agent a name or UUID means in a tenant; null: none. */
   readonly findAgent: (tenant: string, reference: string) => Promise<string | null>;
   readonly report: (event: string, facts: Record<string, unknown>) => void;
@@ -59,7 +62,15 @@ interface Opened extends Pick<Keys, "until"> {
   readonly candidate: Candidate;
 }
 
-export function createSources({ sql, encryption, environment, findAgent, report, now }: LookupOptions): OpenSources {
+export function createSources({
+  sql,
+  encryption,
+  environment,
+  secrets,
+  findAgent,
+  report,
+  now,
+}: LookupOptions): OpenSources {
   const records = sourceRecords(sql);
   const routers = routerRecords(sql);
   const received = noteReceived((marks) => records.received(marks), report);
@@ -81,8 +92,8 @@ export function createSources({ sql, encryption, environment, findAgent, report,
     (tenant) => tenant,
   );
 
-  function opened(row: SourceRow, at: number): Opened {
-    const { keys, until, fault } = keysOf(encryption, environment, row, at);
+  async function opened(row: SourceRow, at: number): Promise<Opened> {
+    const { keys, until, fault } = await keysOf({ encryption, environment, secrets }, row, at);
     const { tenant, source, preset, tolerance_seconds: toleranceSeconds } = row;
     const { require_timestamp: requireTimestamp } = row;
     const registered = sourceOfRow(row);
@@ -123,18 +134,14 @@ export function createSources({ sql, encryption, environment, findAgent, report,
     // A stored secret makes the variable that bound its tenant inert.
     const further = found.filter((row): row is SourceRow => row !== null && row.secret === null);
     const alone = others.filter((_, index) => found[index] === null).map((tenant) => bound(tenant, source));
-    return foundOf(
-      [...rows, ...further].map((row) => opened(row, at)),
-      alone,
-      at,
-    );
+    return foundOf(await Promise.all([...rows, ...further].map((row) => opened(row, at))), alone, at);
   }
 
   async function findByUrl(question: string): Promise<RefreshedValue<readonly Candidate[]>> {
     const at = now();
     const [source, id] = halves(question);
     const row = await ofUrl({ source, id });
-    return foundOf(row === null ? [] : [opened(row, at)], [], at);
+    return foundOf(row === null ? [] : [await opened(row, at)], [], at);
   }
 
   async function findSource(question: string): Promise<RefreshedValue<StimulusSource | null>> {

@@ -1,16 +1,19 @@
 /** What the parts of this folder that show and change sources share. */
+
+import type { Identity } from "../../../../actors/identity/identity.ts";
 import type { Json } from "../../../../actors/kernel/json.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import type { Sql, Transaction } from "../../../store/postgres/pool.ts";
 import type { Audit, AuditedBy } from "../../audit/port.ts";
 import type { Encryption } from "../../encryption/port.ts";
+import type { References } from "../../references/port.ts";
 import type { Definitions } from "../../workflows/definitions/port.ts";
 import { type ShownRow, type SourceRecords, sourceRecords } from "./records.ts";
 import type { ChangedSource, SourceRecord } from "./schema.ts";
-import type { SecretChange, SourceSettings } from "./settings.ts";
+import type { GivenSecret, SecretChange, SourceSettings } from "./settings.ts";
 import type { SecretsOfEnvironment } from "./verification/environment.ts";
 import { environmentSecretOf } from "./verification/keys.ts";
-import { mintedSecret } from "./verification/secrets.ts";
+import { mintedSecret, referenceIn, textOfReference } from "./verification/secrets.ts";
 import { sourceRecord } from "./wire.ts";
 import { checkVisible } from "./workflow-references.ts";
 
@@ -20,6 +23,7 @@ export interface SourceServiceOptions {
   readonly audit: Audit;
   readonly definitions: Definitions;
   readonly environment: SecretsOfEnvironment;
+  readonly references: Pick<References, "requireAllowed">;
   /** Where clients reach the service, without a slash at the end. */
   readonly publicUrl: string;
   /** Told of every change once it is stored, before the caller is answered. */
@@ -34,7 +38,7 @@ export interface SourceServiceOptions {
 export interface Changer {
   /** The effective tenant. */
   readonly tenant: string;
-  readonly identity: { readonly kind: string; readonly userId: string };
+  readonly identity: Pick<Identity, "kind" | "userId" | "realm" | "scopes">;
   readonly by: AuditedBy;
 }
 
@@ -75,6 +79,19 @@ export function sourceParts(options: SourceServiceOptions) {
       });
     },
 
+    /**
+     * Whether the caller may have the secret that a source refers to afterwards, an unchanged one too.
+     * @param text as it is stored; null: there is none
+     * @returns what the audit log tells of it
+     * @throws Problem 422 `secret_forbidden` with `issues`
+     */
+    async checkReference({ tenant, identity }: Changer, text: string | null): Promise<Record<string, Json>> {
+      const reference = text === null ? null : referenceIn(text);
+      if (reference === null) return {};
+      await options.references.requireAllowed(identity, tenant, [{ path: "secret", reference }]);
+      return { secret_reference: reference.text };
+    },
+
     /** @throws Problem 422 `unknown_workflow` where the workflow is another than before */
     async checkWorkflow(tenant: string, settings: SourceSettings, before: SourceSettings | null): Promise<void> {
       const { workflow, workflowVersion } = settings;
@@ -84,11 +101,14 @@ export function sourceParts(options: SourceServiceOptions) {
   };
 }
 
-/** The secret that a change sets; null when it sets none. */
+/** The secret that a change sets, as it is stored; null when it sets none. */
 export function newSecretText(secretChange: SecretChange, { preset }: SourceSettings): string | null {
   if (secretChange === "mint") return mintedSecret(preset);
-  return typeof secretChange === "string" ? null : secretChange.text;
+  return typeof secretChange === "string" ? null : textOf(secretChange);
 }
+
+/** A secret that was given, as it is stored. */
+export const textOf = (given: GivenSecret): string => ("text" in given ? given.text : textOfReference(given.reference));
 
 /** A record as its change is answered: with the secret if it was minted. */
 export const withMinted = (record: SourceRecord, secretChange: SecretChange, text: string | null): ChangedSource =>

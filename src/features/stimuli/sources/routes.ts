@@ -38,7 +38,7 @@ export function sourceRoutes({ sources, routers }: { sources: SourceService; rou
       params: SourceId,
       body: jsonBody(SourceChange),
       responses: { 200: ChangedSource },
-      refusals: ["route_not_found", "immutable_field", "unknown_workflow", "reserved_source"],
+      refusals: ["route_not_found", "immutable_field", "unknown_workflow", "reserved_source", "secret_forbidden"],
       handler: (call) => sources[method === "PATCH" ? "patch" : "replace"](changerOf(call), call.params.id, call.body),
     });
   return [
@@ -59,7 +59,7 @@ export function sourceRoutes({ sources, routers }: { sources: SourceService; rou
       scope: "stimulus:manage",
       body: jsonBody(NewSource),
       responses: { 201: ChangedSource },
-      refusals: ["route_exists", "reserved_source", "unknown_workflow", "quota_exceeded"],
+      refusals: ["route_exists", "reserved_source", "unknown_workflow", "quota_exceeded", "secret_forbidden"],
       handler: async (call) => {
         const record = await sources.create(changerOf(call), call.body);
         return reply(201, record, { Location: `${base}/${record.id}` });
@@ -95,7 +95,7 @@ export function sourceRoutes({ sources, routers }: { sources: SourceService; rou
       params: SourceId,
       body: jsonBody(Rotation, { optional: true }),
       responses: { 200: Rotated },
-      refusals: ["route_not_found"],
+      refusals: ["route_not_found", "secret_forbidden"],
       handler: (call) => sources.rotate(changerOf(call), call.params.id, call.body),
     }),
   ];

@@ -15,7 +15,13 @@ const Signature = Type.Object(
 );
 const Acknowledge = Type.Union([Type.Literal("routed"), Type.Literal("received")]);
 const IdempotencyFallback = Type.Union([Type.Literal("none"), Type.Literal("body_sha256")]);
-const NewSecret = Type.String({ minLength: 16, maxLength: 256, description: "Write-only" });
+const NewSecret = Type.Union(
+  [
+    Type.String({ minLength: 16, maxLength: 256 }),
+    Type.String({ pattern: "^secret:", maxLength: 800, description: "secret:<path>[#field] of the tenant" }),
+  ],
+  { description: "Write-only" },
+);
 /** A name or a UUID. */
 const Reference = Type.String({ minLength: 1, maxLength: 200 });
 

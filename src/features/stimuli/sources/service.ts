@@ -42,7 +42,8 @@ export function createSourceService(options: SourceServiceOptions) {
 
     /**
      * @returns the record, with the secret if it was minted
-     * @throws Problem 422 `validation_failed`, `reserved_source`, `unknown_workflow`; 409 `route_exists` {id}
+     * @throws Problem 422 `validation_failed`, `reserved_source`, `secret_forbidden`, `unknown_workflow`;
+     *   409 `route_exists` {id}
      */
     async create(changer: Changer, body: NewSource): Promise<ChangedSource> {
       const { tenant, identity } = changer;
@@ -50,6 +51,7 @@ export function createSourceService(options: SourceServiceOptions) {
       const secretChange = secretChangeOf(body);
       const text = newSecretText(secretChange, settings);
       if (text !== null) checkUsable(settings.preset, text, "secret");
+      const referred = await parts.checkReference(changer, text);
       await parts.checkWorkflow(tenant, settings, null);
       const id = newId();
       const secrets: StoredSecrets =
@@ -61,7 +63,11 @@ export function createSourceService(options: SourceServiceOptions) {
         if (existing !== null) throw sourceExists(existing, settings.source);
         if (count >= maxSources) throw tooManySources();
         await records.insert(tx, { id, tenant, settings, secrets, createdBy, at: new Date(now()) });
-        await parts.append(tx, changer, "created", id, { ...shownSettings(settings), has_secret: text !== null });
+        await parts.append(tx, changer, "created", id, {
+          ...shownSettings(settings),
+          has_secret: text !== null,
+          ...referred,
+        });
       });
       parts.changed({ tenant, source: settings.source, id });
       return withMinted(shown(await find(tenant, id)), secretChange, text);

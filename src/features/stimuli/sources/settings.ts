@@ -1,6 +1,7 @@
 /** The settings of a source, read from a request: defaults, merging, and what no schema can see. */
 
 import { type Issue, invalidField, invalidRequest, Problem } from "../../../../actors/kernel/problem.ts";
+import { isReference, readReference, type SecretReference } from "../../../../actors/manifest/references.ts";
 import { isStorable } from "../../../../actors/manifest/storable.ts";
 import { isReservedSource, parseSource } from "../../../../actors/stimulus/routing.ts";
 import type { StimulusSource } from "./port.ts";
@@ -11,7 +12,10 @@ import type { NewSource, SourceChange } from "./schema.ts";
 export type SourceSettings = Omit<StimulusSource, "id" | "tenant"> & { readonly description: string };
 
 /** What is to become of a source's secret. */
-export type SecretChange = "keep" | "remove" | "mint" | { readonly text: string };
+export type SecretChange = "keep" | "remove" | "mint" | GivenSecret;
+
+/** A secret as a caller gives it: its text, or where it stands. */
+export type GivenSecret = { readonly text: string } | { readonly reference: SecretReference };
 
 /** Seconds, where a source says nothing else. */
 export const defaultTolerance = 300;
@@ -76,13 +80,17 @@ export function secretChangeOf({ secret, generate_secret = false }: SourceChange
   if (generate_secret) return "mint";
   if (secret === undefined) return "keep";
   if (secret === null) return "remove";
-  return { text: checkedSecret(secret) };
+  return givenSecret(secret);
 }
 
 /** @throws Problem 422 `validation_failed` */
-export function checkedSecret(secret: string): string {
+export function givenSecret(secret: string): GivenSecret {
   if (!isStorable(secret)) throw invalidField("secret", "may not hold NUL or broken Unicode");
-  return secret;
+  if (!isReference(secret)) return { text: secret };
+  const reference = readReference(secret);
+  if (typeof reference === "string") throw invalidField("secret", reference);
+  if (reference.kind === "secret") return { reference };
+  throw invalidField("secret", "may refer to secrets only");
 }
 
 /** Names of the settings in which two states of a source differ, as the wire calls them. */

@@ -5,6 +5,7 @@ import { Problem } from "../../../../actors/kernel/problem.ts";
 import { createAudit } from "../../../../src/features/audit/service.ts";
 import { createEncryption } from "../../../../src/features/encryption/encryption.ts";
 import { masterKeyOf } from "../../../../src/features/encryption/envelope.ts";
+import { createReferences } from "../../../../src/features/references/references.ts";
 import { createSources } from "../../../../src/features/stimuli/sources/lookup.ts";
 import { createRouters } from "../../../../src/features/stimuli/sources/routers/service.ts";
 import { sourceRoutes } from "../../../../src/features/stimuli/sources/routes.ts";
@@ -13,6 +14,7 @@ import { environmentSecrets } from "../../../../src/features/stimuli/sources/ver
 import type { Definitions } from "../../../../src/features/workflows/definitions/port.ts";
 import { createApp } from "../../../../src/http/app.ts";
 import { createLogger } from "../../../../src/http/operations/log.ts";
+import { Secret } from "../../../../src/lib/secret.ts";
 import { believing, caller } from "../../../harness/callers.ts";
 import type { LooseJson } from "../../../harness/loose-json.ts";
 import { freshStores } from "../../../harness/stores.ts";
@@ -31,6 +33,22 @@ export async function openFixture(environment: Readonly<Record<string, string>> 
   /** The same → the agent's id. */
   const agents = new Map<string, string>();
   const log: string[] = [];
+  /** What secrets hold, by `tenant reference`; every reading of one. */
+  const values = new Map<string, string>();
+  const asked: string[] = [];
+  const away = { is: false };
+  const references = createReferences();
+  references.from({
+    kind: "secret",
+    refused: async ({ scopes }, _tenant, placed) =>
+      new Map(
+        scopes.has("secret:read")
+          ? []
+          : placed.map(({ text }) => [text, { code: "secret_forbidden" as const, message: "no secret:read" }]),
+      ),
+    resolve: async () => new Map(),
+    used: async () => {},
+  });
   let ahead = 0;
   const now = () => Date.now() + ahead;
   const newId = () => Bun.randomUUIDv7();
@@ -56,6 +74,15 @@ export async function openFixture(environment: Readonly<Record<string, string>> 
       sql: stores.sql,
       encryption,
       environment: secrets,
+      secrets: {
+        async meaning(tenant, { text }) {
+          asked.push(`${tenant} ${text}`);
+          if (away.is) throw new Problem("secrets_unavailable", "Away");
+          const value = values.get(`${tenant} ${text}`);
+          if (value === undefined) return { code: "secret_not_found", message: "there is no such secret" };
+          return { value: new Secret(value), hidden: [], changedAt: 0 };
+        },
+      },
       findAgent,
       report: (event) => void log.push(event),
       now,
@@ -64,6 +91,7 @@ export async function openFixture(environment: Readonly<Record<string, string>> 
     const service = createSourceService({
       ...parts,
       environment: secrets,
+      references,
       publicUrl: "https://svc.test",
       changed: sources.forgetSource,
     });
@@ -100,6 +128,9 @@ export async function openFixture(environment: Readonly<Record<string, string>> 
     workflows,
     agents,
     incidents,
+    values,
+    asked,
+    away,
     /** Lines of the log. */
     log,
     now,

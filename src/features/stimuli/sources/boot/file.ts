@@ -17,6 +17,7 @@ import { isObject, type Json } from "../../../../../actors/kernel/json.ts";
 import { type Issue, Problem } from "../../../../../actors/kernel/problem.ts";
 import { readYaml } from "../../../../../actors/manifest/yaml-document.ts";
 import { bodyChecker } from "../../../../http/input.ts";
+import { textOf } from "../parts.ts";
 import { type RouterSettings, routerSettings } from "../routers/service.ts";
 import { NewSource, RouterRequest } from "../schema.ts";
 import { maxSources } from "../service.ts";
@@ -129,7 +130,7 @@ function readSource(value: Json, path: string, problems: string[]): BootSource |
     const secretChange = secretChangeOf(body);
     // There is no answer it could be told in.
     if (secretChange === "mint") problems.push(`${path}.generate_secret: cannot be asked for here`);
-    const secret = typeof secretChange === "string" ? null : secretChange.text;
+    const secret = typeof secretChange === "string" ? null : textOf(secretChange);
     if (secret !== null) checkUsable(settings.preset, secret, "secret");
     return { settings, secret };
   });

@@ -1,16 +1,17 @@
 /** The keys a tenant's deliveries may be signed with: those of the stored secrets, else of the environment's. */
 import { Problem } from "../../../../../actors/kernel/problem.ts";
 import type { Encryption } from "../../../encryption/port.ts";
+import type { SecretValues } from "../../../secrets/port.ts";
 import type { PresetName } from "../port.ts";
 import { presets } from "../presets/presets.ts";
 import type { SourceRow } from "../records.ts";
 import type { SecretsOfEnvironment } from "./environment.ts";
-import { decryptedPrevious, decryptedSecret } from "./secrets.ts";
+import { decryptedPrevious, decryptedSecret, referenceIn } from "./secrets.ts";
 
 export interface Keys {
   /** The current secret's first. */
   readonly keys: readonly Uint8Array[];
-  /** What kept stored secrets from being opened; null: nothing. */
+  /** What kept stored secrets from being opened, or from being read where they stand; null: nothing. */
   readonly fault: Problem | null;
   /** When one of them ceases to count, Unix milliseconds. */
   readonly until: number;
@@ -46,8 +47,43 @@ export function environmentKeys(
   return secrets.flatMap((secret) => presets[preset].secretBytes(secret.reveal()) ?? []);
 }
 
+/** What the keys of a source are found with. */
+export interface KeyParts {
+  readonly encryption: Encryption;
+  readonly environment: SecretsOfEnvironment;
+  readonly secrets: SecretValues;
+}
+
+/** No shorter one is taken from a caller either, in characters. */
+const leastCharacters = 16;
+/** How long a delivery waits for a secret that is referred to, ms: other tenants' sources may have the same name. */
+const mostWaitMs = 2000;
+
+/** The text that a stored secret stands for; null: what it refers to is none. @throws Problem 503 where that is away */
+async function meaningOf(secrets: SecretValues, tenant: string, stored: string): Promise<string | null> {
+  const reference = referenceIn(stored);
+  if (reference === null) return stored;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const message = "The store of secrets does not answer in time";
+    const problem = new Problem("secrets_unavailable", message, {}, { "Retry-After": "1" });
+    timer = setTimeout(() => reject(problem), mostWaitMs);
+  });
+  try {
+    const found = await Promise.race([secrets.meaning(tenant, reference), late]);
+    const text = "value" in found ? found.value.reveal() : "";
+    return text.length < leastCharacters ? null : text;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** @param at Unix milliseconds */
-export function keysOf(encryption: Encryption, environment: SecretsOfEnvironment, row: SourceRow, at: number): Keys {
+export async function keysOf(
+  { encryption, environment, secrets }: KeyParts,
+  row: SourceRow,
+  at: number,
+): Promise<Keys> {
   const { tenant, source, preset } = row;
   if (row.secret === null) {
     return { keys: environmentKeys(environment, tenant, source, preset), fault: null, until: Number.POSITIVE_INFINITY };
@@ -56,7 +92,8 @@ export function keysOf(encryption: Encryption, environment: SecretsOfEnvironment
   let fault: Problem | null = null;
   for (const open of [decryptedSecret, decryptedPrevious]) {
     try {
-      const text = open(encryption, row, at);
+      const stored = open(encryption, row, at);
+      const text = stored === null ? null : await meaningOf(secrets, tenant, stored);
       // A secret from before a change of the preset may be none of the new one.
       const key = text === null ? null : presets[preset].secretBytes(text);
       if (key !== null) keys.push(key);

@@ -2,6 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import { invalidField } from "../../../../../actors/kernel/problem.ts";
+import { readReference, type SecretReference } from "../../../../../actors/manifest/references.ts";
 import type { EncryptedColumn, Encryption, EncryptionContext } from "../../../encryption/port.ts";
 import type { PresetName } from "../port.ts";
 import { presets } from "../presets/presets.ts";
@@ -27,9 +28,25 @@ export const encryptedColumns: readonly EncryptedColumn[] = [
 /** A secret as senders of the preset configure it: 32 random bytes. */
 export const mintedSecret = (preset: PresetName): string => presets[preset].secretText(randomBytes(32));
 
-/** @throws Problem 422 `validation_failed` at `path` when the preset cannot read the secret */
+const referenceMark = "\0reference ";
+
+/**
+ * A reference as it is stored in a secret's place. No secret holds the NUL that marks it; the random part keeps a node of
+ * an earlier version, which takes the whole for a secret, from accepting what a guess of the reference would sign.
+ */
+export const textOfReference = ({ text }: SecretReference): string =>
+  `${referenceMark}${randomBytes(32).toString("hex")} ${text}`;
+
+/** The reference that a stored text stands for; null: it is a secret itself. */
+export function referenceIn(stored: string): SecretReference | null {
+  if (!stored.startsWith(referenceMark)) return null;
+  const reference = readReference(stored.slice(stored.indexOf(" ", referenceMark.length) + 1));
+  return typeof reference === "string" || reference.kind !== "secret" ? null : reference;
+}
+
+/** What a reference means is looked at when a delivery is verified. @throws Problem 422 `validation_failed` at `path` when the preset cannot read the secret */
 export function checkUsable(preset: PresetName, secret: string, path: string): void {
-  if (presets[preset].secretBytes(secret) === null) {
+  if (referenceIn(secret) === null && presets[preset].secretBytes(secret) === null) {
     throw invalidField(path, `is no secret of the preset ${preset}: base64, with or without whsec_ before it`);
   }
 }
