@@ -114,7 +114,9 @@ export function createWebhooks(options: WebhookOptions): Deliver {
     try {
       return await verifyInTurns(read, body, now());
     } catch (error) {
-      if (!(error instanceof Problem) || error.code !== "invalid_signature") throw error;
+      const isUnsigned =
+        error instanceof Problem && (error.code === "invalid_signature" || error.code === "secrets_unavailable");
+      if (!isUnsigned) throw error;
       await failed.count(sender);
       throw exhausted ?? error;
     } finally {

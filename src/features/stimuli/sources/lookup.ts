@@ -99,7 +99,8 @@ export function createSources({
     const registered = sourceOfRow(row);
     const candidate = { tenant, source, registered, preset, toleranceSeconds, requireTimestamp, secrets: keys };
     // Kept with the candidate, so that this is found out once as well.
-    return { candidate: fault === null || keys.length > 0 ? candidate : { ...candidate, fault }, until };
+    const isTold = fault !== null && (keys.length === 0 || fault.code === "secrets_unavailable");
+    return { candidate: isTold ? { ...candidate, fault } : candidate, until };
   }
 
   /** A tenant that a variable alone binds. */

@@ -40,7 +40,7 @@ export interface Candidate {
   readonly requireTimestamp: boolean;
   /** Key bytes of the current and of previous secrets; empty: there is none. Never logged. */
   readonly secrets: readonly Uint8Array[];
-  /** Why there is none although one is stored: 500 `decryption_failed`. */
+  /** Why there is none although one is stored: 500 `decryption_failed`; why one is missing: 503 `secrets_unavailable`. */
   readonly fault?: Problem;
 }
 

@@ -1,6 +1,7 @@
 /** Secrets of sources that stand among the tenant's secrets (docs/reference/stimuli.md). */
 import { afterAll, beforeEach, expect, test } from "bun:test";
 import type { Candidate } from "../../../../src/features/stimuli/sources/port.ts";
+import { readSignatures, verifyInTurns } from "../../../../src/features/stimuli/sources/verification/verify.ts";
 import { caller } from "../../../harness/callers.ts";
 import { openFixture } from "./fixture.ts";
 
@@ -92,6 +93,14 @@ test("a store that is away is the fault of the source alone, and ends when it is
     ["acme", [], "secrets_unavailable"],
     ["zulu", ["secret-of-another"], undefined],
   ]);
+  // What no other secret signed may be signed with the secret that is away: that is no wrong signature.
+  const signedBy = (key: string) => {
+    const digest = new Bun.CryptoHasher("sha256", key).update("{}").digest("hex");
+    const read = readSignatures(candidates, new Headers({ "x-svc-signature": `sha256=${digest}` }));
+    return verifyInTurns(read, Buffer.from("{}"), Date.now());
+  };
+  expect((await signedBy("secret-of-another")).candidate.tenant).toBe("zulu");
+  await expect(signedBy("value-of-a-store-away")).rejects.toMatchObject({ code: "secrets_unavailable" });
   away.is = false;
   fixture.advance(5000);
   expect(await secretsOf("shared")).toEqual(["value-of-a-store-away"]);

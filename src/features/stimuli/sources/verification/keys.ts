@@ -57,7 +57,7 @@ export interface KeyParts {
 /** No shorter one is taken from a caller either, in characters. */
 const leastCharacters = 16;
 /** How long a delivery waits for a secret that is referred to, ms: other tenants' sources may have the same name. */
-const mostWaitMs = 2000;
+const mostWaitMs = 1500;
 
 /** The text that a stored secret stands for; null: what it refers to is none. @throws Problem 503 where that is away */
 async function meaningOf(secrets: SecretValues, tenant: string, stored: string): Promise<string | null> {
@@ -88,20 +88,22 @@ export async function keysOf(
   if (row.secret === null) {
     return { keys: environmentKeys(environment, tenant, source, preset), fault: null, until: Number.POSITIVE_INFINITY };
   }
-  const keys: Uint8Array[] = [];
-  let fault: Problem | null = null;
-  for (const open of [decryptedSecret, decryptedPrevious]) {
-    try {
-      const stored = open(encryption, row, at);
-      const text = stored === null ? null : await meaningOf(secrets, tenant, stored);
-      // A secret from before a change of the preset may be none of the new one.
-      const key = text === null ? null : presets[preset].secretBytes(text);
-      if (key !== null) keys.push(key);
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-      fault ??= error;
-    }
-  }
+  const found = await Promise.all(
+    [decryptedSecret, decryptedPrevious].map(async (open) => {
+      try {
+        const stored = open(encryption, row, at);
+        return stored === null ? null : await meaningOf(secrets, tenant, stored);
+      } catch (error) {
+        if (error instanceof Problem) return error;
+        throw error;
+      }
+    }),
+  );
+  // A secret from before a change of the preset may be none of the new one.
+  const keys = found.flatMap((text) =>
+    text === null || text instanceof Problem ? [] : (presets[preset].secretBytes(text) ?? []),
+  );
+  const fault = found.find((one) => one instanceof Problem) ?? null;
   const expires = row.previous_expires_at?.getTime() ?? 0;
   return { keys, fault, until: expires > at ? expires : Number.POSITIVE_INFINITY };
 }

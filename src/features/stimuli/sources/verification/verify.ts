@@ -48,8 +48,12 @@ export function readSignatures(candidates: readonly Candidate[], headers: Header
     const undecryptable = complete.find(({ candidate }) => candidate.fault !== undefined)?.candidate;
     throw undecryptable?.fault ?? new Problem("secret_not_found", "No secret is set for this source");
   }
-  return readable;
+  return complete.filter((one) => readable.includes(one) || awayOf(one) !== undefined);
 }
+
+/** Why a secret of the candidate is not at hand, though it will be. */
+const awayOf = ({ candidate: { fault } }: SignedCandidate): Problem | undefined =>
+  fault?.code === "secrets_unavailable" ? fault : undefined;
 
 /**
  * Tries every secret of every candidate whose time is within its tolerance; how long that takes tells nothing of which
@@ -57,7 +61,8 @@ export function readSignatures(candidates: readonly Candidate[], headers: Header
  * @param read as `readSignatures` returns it
  * @param nowMs Unix milliseconds
  * @returns the one whose secret matches, with the time that its body begins with
- * @throws Problem 401 `invalid_signature` {reason}, 409 `ambiguous_webhook_route` when secrets of two tenants match
+ * @throws Problem 401 `invalid_signature` {reason}, 503 `secrets_unavailable` where a secret that is away may match, 409
+ *   `ambiguous_webhook_route` when secrets of two tenants match
  */
 export function verifySignatures(read: readonly SignedCandidate[], body: Uint8Array, nowMs: number): SignedCandidate {
   const timely = timelyOf(read, body, nowMs);
@@ -120,6 +125,9 @@ function timelyOf(read: readonly SignedCandidate[], body: Uint8Array, nowMs: num
 function theOne(timely: readonly SignedCandidate[], matching: readonly SignedCandidate[]): SignedCandidate {
   const [first] = matching;
   if (first === undefined) {
+    // It may be signed with the one that cannot be read now.
+    const away = timely.map(awayOf).find((fault) => fault !== undefined);
+    if (away !== undefined) throw away;
     const reason = timely.length === 0 ? "timestamp_out_of_tolerance" : "mismatch";
     throw new Problem("invalid_signature", "The signature is not valid", { reason });
   }
