@@ -1,5 +1,4 @@
 /** The models of the service at run time: their configuration is read again, on every node. */
-import { systemTenant } from "../../../actors/identity/identity.ts";
 import { audit } from "../audit/feature.ts";
 import { defineFeature } from "../feature.ts";
 import { secrets } from "../secrets/feature.ts";
@@ -11,7 +10,7 @@ export const models = defineFeature({
   name: "models",
   needs: { audit, secrets },
   open({ models, sql, redisServers, prefix, runtime, info, warn }, { audit, secrets }) {
-    models.keysFrom(keysIn({ sql, audit, meaning: (reference) => secrets.meaning(systemTenant, reference) }));
+    models.keysFrom(keysIn({ sql, audit, secrets }));
     const reloading = openReloading({ models, redisServers, prefix, nodeId: runtime.nodeId, info, warn });
     return { service: null, routes: modelRoutes({ reloading, sql, audit }), close: reloading.close };
   },

@@ -4,23 +4,23 @@ import type { SecretReference } from "../../../actors/manifest/references.ts";
 import type { Secret } from "../../lib/secret.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
 import { type Audit, auditedSystem } from "../audit/port.ts";
-import type { ReferenceFault, ResolvedReference } from "../references/port.ts";
+import type { SecretValues } from "../secrets/port.ts";
 
 export interface KeysOptions {
   readonly sql: Sql;
   readonly audit: Pick<Audit, "once">;
-  readonly meaning: (reference: SecretReference) => Promise<ResolvedReference | ReferenceFault>;
+  readonly secrets: SecretValues;
 }
 
 /**
  * Reads keys. The first use of a value is on record before it leaves; further ones of the same value are not, so that a
  * call costs one reading.
  */
-export function keysIn({ sql, audit, meaning }: KeysOptions) {
+export function keysIn({ sql, audit, secrets }: KeysOptions) {
   /** By reference, when the value on record was written; as many as the configuration has providers. */
   const recorded = new Map<string, number>();
   return async (reference: SecretReference): Promise<Secret | { readonly missing: string }> => {
-    const found = await meaning(reference);
+    const found = await secrets.meaning(systemTenant, reference);
     if (!("value" in found)) return { missing: found.message };
     const { text, path } = reference;
     if (recorded.get(text) !== found.changedAt) {

@@ -37,7 +37,7 @@ function modelsWith(keys: KeySource) {
 }
 const sent = () => vendor.requests.map(({ headers }) => headers.authorization);
 
-test("a key is read when its provider is asked, and a changed one is used by the next call", async () => {
+test("a key is read when its provider is asked; the next call uses a changed one", async () => {
   let key = "sk-first-1234567890";
   const asked: string[] = [];
   const models = modelsWith(async ({ text, path, field }) => {
@@ -53,7 +53,7 @@ test("a key is read when its provider is asked, and a changed one is used by the
   expect(asked).toEqual(Array(2).fill("secret:models/openai#key models/openai key"));
 });
 
-test("secrets that are away are an outage of the provider: tried again, then another answers", async () => {
+test("secrets that are away are an outage: tried again, then another answers", async () => {
   let isAway = true;
   const models = modelsWith(async () => {
     if (isAway) throw new Error("the vault at 10.0.0.1 says sk-leaked-1234567890");

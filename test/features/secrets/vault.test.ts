@@ -298,7 +298,7 @@ describe("a node with a vault", () => {
     expect(node.output).not.toContain(fake.rootToken);
   });
 
-  test("a provider's key is what svc-system's secret holds now; a vault away has another answer", async () => {
+  test("a model's key is what the secret holds now; with no vault another answers", async () => {
     const admin = await node.token(
       { grant_type: "password", username: "admin", password: "dev", client_id: "", client_secret: "" },
       "svc-system",

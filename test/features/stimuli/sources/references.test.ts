@@ -21,7 +21,7 @@ const textsOf = (candidate: Candidate | null | undefined) =>
   candidate?.secrets.map((secret) => Buffer.from(secret).toString());
 const secretsOf = async (source: string) => textsOf((await sources.candidates(source))[0]);
 
-test("a reference means what the tenant's secret holds; a changed one holds within 5 s, no delivery asks", async () => {
+test("a changed secret holds within 5 s, and no delivery asks for it", async () => {
   values.set("acme secret:kept/ci#key", "first-value-of-ci");
   values.set("other secret:kept/ci#key", "value-of-another-tenant");
   const made = await call(reads, "POST", "", { source: "ci", secret: "secret://kept/ci#key" });
@@ -42,7 +42,7 @@ test("a reference means what the tenant's secret holds; a changed one holds with
   expect(created?.details).toMatchObject({ has_secret: true, secret_reference: "secret:kept/ci#key" });
 });
 
-test("a caller without secret:read neither sets a reference nor changes a source that has one", async () => {
+test("who lacks secret:read neither sets a reference nor changes such a source", async () => {
   const refused = { status: 422, code: "secret_forbidden", path: "secret" };
   const told = ({ status, body }: Awaited<ReturnType<typeof call>>) => ({
     ...{ status, code: body.code },
