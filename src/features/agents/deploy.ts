@@ -52,7 +52,7 @@ export interface StoredVersion {
 }
 
 /** A round comes to nothing only when the agent appears or changes under our hands. */
-const maxRounds = 8;
+const maxRounds = 40;
 
 /** @throws Problem 403 `global_scope_forbidden`, 409 `agent_version_exists`, 402 `quota_exceeded` */
 export function storeVersion(sql: Sql, deployment: Deployment): Promise<StoredVersion> {

@@ -172,4 +172,4 @@ test("a node without network refuses such agents, also those deployed before", a
   } finally {
     await before.close();
   }
-});
+}, 120_000);
