@@ -31,13 +31,17 @@ export type Refreshing = ReturnType<typeof createRefreshing>;
 export function createRefreshing(options: RefreshOptions) {
   const { sql, records, encryption, providers, incidents, newId, warn } = options;
 
-  /** Leases one row; null while another holds it, or where there is nothing to refresh. */
-  async function lease(tenant: string, id: string): Promise<Leased | null> {
+  /**
+   * Leases one row; null while another holds it, or where there is nothing to refresh.
+   * @param whileDue only while its refresh is due: another node may have come to its end since it was found
+   */
+  async function lease(tenant: string, id: string, whileDue: boolean): Promise<Leased | null> {
     const by = newId();
     const { count } = await sql`
       update credentials set refresh_by = ${by}, refresh_until = now() + ${leaseSeconds} * interval '1 second'
       where tenant = ${tenant} and id = ${id} and status in ('active', 'expired') and ciphertext is not null
-        and (refresh_until is null or refresh_until < now())`;
+        and (refresh_until is null or refresh_until < now())
+        and (not ${whileDue} or (status = 'active' and refresh_due_at <= now()))`;
     const row = count === 0 ? null : await records.find(tenant, id);
     return row === null ? null : { by, row };
   }
@@ -109,7 +113,7 @@ export function createRefreshing(options: RefreshOptions) {
   async function atOnce(tenant: string, id: string, audited: AuditedBy | null, version: number): Promise<Refreshed> {
     const until = performance.now() + leaseSeconds * 1000;
     while (performance.now() < until) {
-      const leased = await lease(tenant, id);
+      const leased = await lease(tenant, id, false);
       if (leased !== null) {
         if (leased.row.version === version) return refresh(leased, audited);
         await sql`update credentials set refresh_by = null, refresh_until = null
@@ -155,7 +159,7 @@ export function createRefreshing(options: RefreshOptions) {
   }
 
   async function leasedRefresh(tenant: string, id: string): Promise<Refreshed | null> {
-    const leased = await lease(tenant, id);
+    const leased = await lease(tenant, id, true);
     return leased === null ? null : refresh(leased, null);
   }
 }
