@@ -2,7 +2,7 @@
 import type { CredentialScope } from "./ownership.ts";
 
 /** A subject; the realm is null where an earlier version did not store it. */
-interface Somebody {
+interface Subject {
   readonly realm: string | null;
   readonly userId: string;
 }
@@ -14,10 +14,10 @@ export interface Use {
     /** Of an agent its UUID; of a workflow its name. */
     readonly id: string;
     /** The revision of an agent; null for a workflow, whose versions `workflow` tells of, and where it is not known. */
-    readonly deployed: (Somebody & { readonly at: Date }) | null;
+    readonly deployed: (Subject & { readonly at: Date }) | null;
   };
   /** Null: a webhook or a schedule. A realm that is not known is that which the tenant's kind implies. */
-  readonly initiator: Somebody | null;
+  readonly initiator: Subject | null;
   /** The one that runs, and when another than the initiator last registered a version of it; null: never. */
   readonly workflow: { readonly name: string; readonly changedByOthersAt: Date | null } | null;
 }
@@ -62,7 +62,7 @@ function isServed({ initiator }: Use, { scope, realm, userId, isOwnerGone }: Can
   return initiator !== null && !isOwnerGone && isSame(initiator, { realm, userId });
 }
 
-const isSame = (one: Somebody, { realm, userId }: Somebody): boolean => one.realm === realm && one.userId === userId;
+const isSame = (one: Subject, { realm, userId }: Subject): boolean => one.realm === realm && one.userId === userId;
 
 function isGranted({ definition, workflow }: Use, candidate: Candidate): boolean {
   const isAgent = definition.kind === "agent";

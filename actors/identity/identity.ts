@@ -36,7 +36,7 @@ export interface Identity {
   readonly issuedAt: number | null;
   readonly email: string | null;
   /**
-   * The most that the credential opens, whatever its holder may: an API key its own scopes, a token of a realm with
+   * The most that the credential opens, without regard to what its holder may: an API key its own scopes, a token of a realm with
    * `restrict` those it names. Null: all that the holder may.
    */
   readonly bound: ReadonlySet<string> | null;

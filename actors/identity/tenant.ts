@@ -75,7 +75,7 @@ export interface TenantChoice {
 }
 
 /**
- * The effective tenant of a request. An API key acts in the tenant that it was made for, whatever headers say; that of a
+ * The effective tenant of a request. An API key acts in the tenant that it was made for, also where headers name another; that of a
  * machine which was made for its home may be sent on by `X-Tenant-Id`, as the machine's tokens are, and one that was made
  * in another tenant opens it as long as its client may act there.
  * @param mayDelegate whether the service account's client is allowed to act in a tenant

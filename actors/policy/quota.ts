@@ -30,7 +30,7 @@ export function quotasOf(
   };
 }
 
-/** What quotas, rates and permissions go by: the tenant's standing, whoever calls. */
+/** What quotas, rates and permissions go by: the tenant's standing, not the caller's. */
 export interface TenantTerms {
   readonly tier: Tier | "system";
   readonly quotas: TenantQuotas;

@@ -56,7 +56,7 @@ export const demands = {
   returned: ({ resource, take }: RateDemand): RateDemand => ({ resource, need: 0, take: -take }),
 };
 
-/** How much a bucket holds for somebody. */
+/** How much a bucket holds for one user or tenant. */
 export interface RateLimit {
   readonly resource: RateResource;
   readonly scope: RateScope;

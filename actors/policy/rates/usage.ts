@@ -1,4 +1,4 @@
-/** What of its rates somebody has used, as it is shown (docs/reference/identity.md). Pure. */
+/** What of its rates a user or a tenant has used, as it is shown (docs/reference/identity.md). Pure. */
 import type { RateLimit } from "./limits.ts";
 import { unlimited } from "./resources.ts";
 import { resetAt } from "./standing.ts";

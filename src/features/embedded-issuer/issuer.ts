@@ -94,7 +94,7 @@ export async function openIssuer(options: IssuerOptions): Promise<Issuer> {
   await issuerKeys.ring();
   await makeFirstOperator();
 
-  /** Once, in a realm without people: whoever holds the settings is not let in again after the person was removed. */
+  /** Once, in a realm without people: the holder of the settings is not let in again after the person was removed. */
   async function makeFirstOperator(): Promise<void> {
     const { firstOperator } = options;
     if (firstOperator === null) return;

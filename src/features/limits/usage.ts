@@ -7,7 +7,7 @@ import type { TellRates } from "../../http/route.ts";
 import type { Limiter } from "./limiter.ts";
 import type { Standings } from "./standings.ts";
 
-/** Every bucket of every resource that somebody counts in, with what is left of it. */
+/** Every bucket of every resource that a user or a tenant counts in, with what is left of it. */
 export type Balances = (tenant: string, user: RateUser | null) => Promise<RateBalance[]>;
 
 export interface BalancesOptions {
@@ -49,7 +49,7 @@ export function tellRates({ standings, limiter, now }: BalancesOptions & { reado
 export const scopeId = (tenant: string, user: RateUser | null): string =>
   user === null ? tenant : `${tenant}:${user.realm}:${user.userId}`;
 
-/** The other way round; a realm's name holds no colon. Null for what names nobody. */
+/** The other way round; a realm's name holds no colon. Null for what names no user. */
 export function readScopeId(scope: "tenant" | "user", id: string): { tenant: string; user: RateUser | null } | null {
   if (scope === "tenant") return { tenant: id, user: null };
   const [, tenant, realm, userId] = /^([^:]+):([^:]+):(.+)$/s.exec(id) ?? [];

@@ -102,7 +102,7 @@ export function createMemberService(options: MemberServiceOptions) {
     const { tenant } = colony;
     const row = await find(tx, tenant, id);
     if (row.invitation_id !== null) {
-      if (to === "owner") throw invalidField("role", "nobody is invited as the owner");
+      if (to === "owner") throw invalidField("role", "no person is invited as the owner");
       await invitations.setRole(tx, tenant, row.invitation_id, to);
       const target = { type: "invitation", id: row.invitation_id };
       await record(tx, call, tenant, "invitation.role_changed", target, { from: row.role, to });

@@ -36,7 +36,7 @@ export function createSubscriptionView({ sql, colonies, tenants, use, now }: Sub
     return { used: await seatsUsed(sql, payer, new Date(now())), limit: payer.limit };
   }
 
-  /** Of whoever pays: of a team its owner. */
+  /** Of the payer: of a team its owner. */
   async function paid(slug: string): Promise<Tier | null> {
     const tenant = await tenants.find(slug);
     if (tenant?.kind !== "team") return tenant?.subscriptionTier ?? null;

@@ -110,7 +110,7 @@ export function createTeamService({ sql, tenants, members, audit, endTenant }: T
       return one(slug, "owner");
     },
 
-    /** By its owner, in whatever state it is; again without effect. @throws Problem 403 `owner_only` */
+    /** By its owner, in each of its states; again without effect. @throws Problem 403 `owner_only` */
     async remove(call: TeamCall, id: string): Promise<void> {
       const slug = `t-${id}`;
       const { identity } = call;

@@ -69,7 +69,7 @@ export function attemptRecords(sql: Sql, encryption: Encryption) {
           now() + ${interval_s} * interval '1 second', ${attempt.expires_at})`;
     },
 
-    /** Whatever became of it; null: never given, or forgotten. */
+    /** With its end, where it has one; null: never given, or forgotten. */
     async find(kind: AttemptRow["kind"], proof: string): Promise<AttemptRow | null> {
       if (!isProof(proof)) return null;
       const [row] = await sql<AttemptRow[]>`

@@ -1,4 +1,4 @@
-/** A person's own page: sessions, password, authenticator. Whatever weakens the account asks for the password again. */
+/** A person's own page: sessions, password, authenticator. What weakens the account asks for the password again. */
 import { createHash, randomBytes } from "node:crypto";
 import type { PersonRow } from "../people/records.ts";
 import { accountOf } from "../people/service.ts";

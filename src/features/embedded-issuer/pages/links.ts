@@ -123,7 +123,7 @@ ${
 ${field({ name: "email", label: "Your e-mail address", type: "email", autocomplete: "username" })}
 <button name="do" value="ask">Send me one</button>
 </form>`
-    : "<p>This installation sends no mail: ask whoever runs it for a link.</p>"
+    : "<p>This installation sends no mail: ask its operator for a link.</p>"
 }</section>`,
   });
 }

@@ -1,4 +1,4 @@
-/** Passwords: hashed by argon2id, off the event loop, a few at a time; none that is tried first by whoever guesses. */
+/** Passwords: hashed by argon2id, off the event loop, a few at a time; none of those that are guessed first. */
 import { Problem } from "../../../../actors/kernel/problem.ts";
 
 /** At least 19 MiB and two passes; what was hashed for less is hashed anew at the next sign-in. */

@@ -153,7 +153,7 @@ export function realmConfiguration(options: RealmConfiguration): Configuration {
 }
 
 /**
- * Clients are the installation's own, so nobody is asked what they may know. A program on the person's machine is
+ * Clients are the installation's own, so no person is asked what they may know. A program on the person's machine is
  * confirmed all the same: any program there could call itself by its name.
  */
 function policy() {

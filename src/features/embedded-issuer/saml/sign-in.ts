@@ -92,7 +92,7 @@ export function createSaml({ sql, settingsOf, now }: SamlOptions) {
             where id = ${id} and realm = ${realm.slug} and used_at is null and expires_at > ${new Date(now())}`;
           return row?.created_at.toISOString() ?? null;
         },
-        // Requests end when an answer counted, not when somebody sent one that did not.
+        // Requests end when an answer counted, not when a person sent one that did not.
         removeAsync: async () => null,
       },
     });

@@ -263,7 +263,7 @@ export function workflowRecords(sql: Sql) {
       await tx`delete from workflows where workflow_id = any(${texts(workflowIds)}::text[]::uuid[])`;
     },
 
-    /** When somebody else last registered a version of that name, the tenant's own or one for all; null: never. */
+    /** When another user last registered a version of that name, the tenant's own or one for all; null: never. */
     async registeredByOthers(
       tenant: string,
       name: string,
