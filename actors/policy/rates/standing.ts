@@ -23,15 +23,15 @@ export function headersOf(all: readonly RateFinding[], now: number, told?: RateF
   if (first === undefined) return {};
   const tightest = told ?? others.reduce((one, other) => (share(other) < share(one) ? other : one), first);
   const { limit, resource, scope } = tightest.rule;
-  const seconds = Math.ceil(Math.max(0, resetAt(tightest, now) - now) / 1000);
+  const resets = Math.max(now, resetAt(tightest, now));
   const remaining = String(Math.max(0, Math.floor(tightest.left)));
   return {
     "RateLimit-Limit": String(limit),
     "X-RateLimit-Limit": String(limit),
     "RateLimit-Remaining": remaining,
     "X-RateLimit-Remaining": remaining,
-    "RateLimit-Reset": String(seconds),
-    "X-RateLimit-Reset": String(Math.ceil(now / 1000) + seconds),
+    "RateLimit-Reset": String(Math.ceil((resets - now) / 1000)),
+    "X-RateLimit-Reset": String(Math.ceil(resets / 1000)),
     "RateLimit-Policy": findings
       .filter(({ rule }) => rule.scope === scope && rule.resource === resource)
       .map(({ rule }) => `${rule.limit};w=${windowSeconds[rule.bucket]}`)

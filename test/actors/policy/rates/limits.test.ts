@@ -133,6 +133,12 @@ describe("what a caller is told", () => {
     expect(headersOf(findings.slice(2), now)).toEqual({});
   });
 
+  test("the header and the refusal name the same moment, wherever in a second it is asked", () => {
+    const { extras, headers } = refusal([{ rule: rule("hourly", 5), left: 0 }], now + 250);
+    expect(Number(headers["X-RateLimit-Reset"]) * 1000).toBe(Date.parse(String(extras.resets_at)));
+    expect(headers["RateLimit-Reset"]).toBe("1800");
+  });
+
   test("a use that crosses the line tells it, the ones before and behind it do not", () => {
     const at = (left: number) => crossings([{ rule: rule("hourly", 10), left }]).length;
     expect([4, 3, 2, 1, 0].map(at)).toEqual([0, 0, 1, 0, 0]);
