@@ -133,7 +133,7 @@ describe("what a caller is told", () => {
     expect(headersOf(findings.slice(2), now)).toEqual({});
   });
 
-  test("the header and the refusal name the same moment, wherever in a second it is asked", () => {
+  test("header and refusal name the same moment, also within a second", () => {
     const { extras, headers } = refusal([{ rule: rule("hourly", 5), left: 0 }], now + 250);
     expect(Number(headers["X-RateLimit-Reset"]) * 1000).toBe(Date.parse(String(extras.resets_at)));
     expect(headers["RateLimit-Reset"]).toBe("1800");
