@@ -1,12 +1,8 @@
 /** Who may decide about an approval, and when two deciders are one and the same person. */
+import { type Claims, folded, isNamed } from "../policy/security/people.ts";
 import type { Decider, ForbiddenCode } from "./messages.ts";
 import { type ApprovalState, approversOf, type DecidedBy, type Link } from "./state.ts";
 
-/**
- * Addresses are told apart without regard to the case of ASCII letters. There are others whose small letter is an
- * ASCII one (the Kelvin sign, K): an address with them is another address.
- */
-const folded = (address: string): string => address.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 /** For telling whether two are the same person, where taking two for one only refuses more. */
 const alike = (address: string): string => address.normalize("NFKC").toLowerCase();
 
@@ -38,24 +34,9 @@ function isInitiator(
   return [initiator.email, initiator.sub].some((known) => known !== null && alike(known) === alike(email));
 }
 
-interface Claims {
-  readonly sub: string | null;
-  readonly email: string | null;
-  readonly roles: readonly string[];
-  readonly own_realm?: boolean;
-}
-
-function isApprover(state: ApprovalState, { sub, email, roles, own_realm = true }: Claims): boolean {
+function isApprover(state: ApprovalState, claims: Claims): boolean {
   const approvers = approversOf(state);
-  return (
-    approvers.length === 0 ||
-    approvers.some((approver) => {
-      const [, claim, value = ""] = /^(user|email|role):(.*)$/s.exec(approver) ?? [];
-      if (claim === "user") return own_realm && sub === value;
-      if (claim === "role") return roles.includes(value);
-      return claim === "email" && email !== null && folded(email) === folded(value);
-    })
-  );
+  return approvers.length === 0 || isNamed(approvers, claims);
 }
 
 /** The keys of a person: two deciders with a key in common are the same person. */

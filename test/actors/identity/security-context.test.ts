@@ -14,7 +14,7 @@ test.each([
   ["svc-consumer-free", caller("consumer"), "enterprise", true],
   ["svc-consumer-pro", caller("consumer"), "free", false],
   ["svc-consumer-enterprise", caller("tenant_user"), "enterprise", true],
-  ["svc-consumer-enterprise", caller("tenant_user"), "business", false],
+  ["svc-consumer-enterprise", caller("tenant_user"), "business", true],
   ["svc-consumer-free", caller("service_account"), "enterprise", false],
   ["svc-consumer-free", null, "enterprise", false],
   ["svc-system-operator", caller("service_account"), "system", true],
