@@ -48,6 +48,11 @@ export interface NodeContext<S extends SettingTable = SettingTable> {
   readonly drainMs: number;
   /** Unix milliseconds. */
   readonly now: () => number;
+  /**
+   * PostgreSQL's time, for what is signed by it and judged by it to the second, Unix milliseconds.
+   * @throws Problem 503 `service_unavailable` where this node has not heard of it for 90 s
+   */
+  readonly databaseNow: () => number;
   /** A fresh UUIDv7. */
   readonly newId: () => string;
   readonly info: (event: string, facts: Readonly<Record<string, unknown>>) => void;

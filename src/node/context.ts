@@ -88,6 +88,7 @@ export async function openContext(
     publicUrl: config.publicUrl,
     drainMs: config.drainSeconds * 1000,
     now,
+    databaseNow: stores.databaseNow,
     newId,
     info,
     warn,

@@ -1,12 +1,13 @@
 /** What a node stands on: its log, its data directory, its stores. */
 import { chmod, mkdir } from "node:fs/promises";
 import { resolve } from "node:path";
+import { Problem } from "../../actors/kernel/problem.ts";
 import { createLogger, readableLines } from "../http/operations/log.ts";
 import { StartFailure } from "../lib/start-failure.ts";
 import { settlePartitions } from "../runtime/index.ts";
 import { queuesGoBy } from "../store/bullmq.ts";
 import { joinStores } from "../store/embedded/stores.ts";
-import { DatabaseClock } from "../store/postgres/clock.ts";
+import { DatabaseClock, measureEveryMs } from "../store/postgres/clock.ts";
 import { openDatabase } from "../store/postgres/database.ts";
 import { type DatabaseFacts, databaseWeaknesses, type Weakness } from "../store/postgres/facts.ts";
 import { openPostgres } from "../store/postgres/pool.ts";
@@ -92,6 +93,9 @@ export async function openStores(config: Config, disposer: Disposer, progress: (
   const clock = new DatabaseClock();
   await clock.measure(sql);
   queuesGoBy(clock.now);
+  // With every heartbeat too, which a node that leaves, or one whose pool is full, may miss.
+  const measuring = setInterval(() => void clock.measure(sql).catch(() => {}), measureEveryMs);
+  disposer.push(() => clearInterval(measuring));
   return {
     dataDir,
     logger,
@@ -105,6 +109,15 @@ export async function openStores(config: Config, disposer: Disposer, progress: (
     partitioning,
     clock,
     now: clock.now,
+    databaseNow: (): number => {
+      if (clock.isKnown) return clock.now();
+      throw new Problem(
+        "service_unavailable",
+        "The time of the database is not known here",
+        {},
+        { "Retry-After": "5" },
+      );
+    },
     newId: () => Bun.randomUUIDv7("hex", clock.now()),
   };
 }

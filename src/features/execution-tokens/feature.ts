@@ -5,11 +5,11 @@ import { createExecutionTokens } from "./tokens.ts";
 
 export const executionTokens = defineFeature({
   name: "execution-tokens",
-  open({ sql, now }) {
+  open({ sql, now, databaseNow }) {
     const keys = createGatewayKeys(sql, now);
     return {
       service: {
-        gateway: createExecutionTokens(keys, now),
+        gateway: createExecutionTokens(keys, databaseNow),
         egress: createExecutionTokens(keys, now, "svc-egress"),
       },
     };

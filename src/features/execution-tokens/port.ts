@@ -7,8 +7,8 @@ export interface ExecutionClaims {
   readonly agentId: string;
   readonly tenant: string;
   readonly instanceId: string;
-  /** Unix ms; the token outlives it by some minutes, so that a late result still gets an answer. */
-  readonly deadlineAt: number;
+  /** From its making to its end. What it is good for meanwhile is decided by what the execution is at. */
+  readonly livesSeconds: number;
 }
 
 /** Whom a message speaks for. */

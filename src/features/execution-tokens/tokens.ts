@@ -8,13 +8,13 @@ import { type ExecutionIdentity, type ExecutionTokens, invalidToken } from "./po
 export type TokenAudience = "svc-internal" | "svc-egress";
 
 const issuer = "svc";
-/** A token outlives the execution's deadline, so that a late result still gets an answer. */
-const marginSeconds = 300;
 
 /** Tokens that are remembered with what they say; of an execution under way one is shown again and again. */
 const capacity = 4096;
 
-/** @param now Unix milliseconds */
+/**
+ * @param now PostgreSQL's time, Unix ms; what it throws where that is not known, `mint` and `verify` throw as well
+ */
 export function createExecutionTokens(
   keys: GatewayKeys,
   now: () => number,
@@ -28,15 +28,16 @@ export function createExecutionTokens(
     known.set(token, { identity, expiresAt });
   };
   return {
-    mint: async ({ executionId, agentId, tenant, instanceId, deadlineAt }) => {
+    mint: async ({ executionId, agentId, tenant, instanceId, livesSeconds }) => {
       const { kid, key } = await keys.current();
-      const expiresAt = Math.ceil(deadlineAt / 1000) + marginSeconds;
+      const issuedAt = Math.floor(now() / 1000);
+      const expiresAt = issuedAt + livesSeconds;
       const token = await new SignJWT({ exec_id: executionId, tenant_id: tenant, inst: instanceId })
         .setProtectedHeader({ alg: "EdDSA", kid, typ: "JWT" })
         .setIssuer(issuer)
         .setSubject(agentId)
         .setAudience(audience)
-        .setIssuedAt(Math.floor(now() / 1000))
+        .setIssuedAt(issuedAt)
         .setExpirationTime(expiresAt)
         .setJti(crypto.randomUUID())
         .sign(key);

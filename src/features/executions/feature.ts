@@ -78,6 +78,13 @@ export const executionSettings = {
     max: 16_777_216,
     default: 65_536,
   }),
+  toolWaitMaxSeconds: integer("SVC_TOOL_WAIT_MAX_SECONDS", {
+    meaning: "how long the deadlines of an execution may stand still in all while its calls wait for a person",
+    unit: "s",
+    min: 60,
+    max: 2_592_000,
+    default: 604_800,
+  }),
   executionRetentionDays: integer("SVC_EXECUTION_RETENTION_DAYS", {
     meaning: "how long records and events of an ended execution are kept",
     unit: "days",
@@ -149,6 +156,7 @@ export const executions = defineFeature({
         plans,
         gatewayUrl: url,
         mintToken: executionTokens.gateway.mint,
+        tokenSeconds: agents.offer.maxExecutionSeconds + settings.toolWaitMaxSeconds,
         mintEgressToken: executionTokens.egress.mint,
         instanceMounts: volumes.instanceMounts,
         references: referred,

@@ -7,6 +7,11 @@ import type { Sql } from "./pool.ts";
 /** A clock that is ahead by less than this stands still until time has caught up; by more, it is set back, ms. */
 const standsStillMs = 5_000;
 
+/** How often a node measures at least, ms. */
+export const measureEveryMs = 30_000;
+/** Three measurements in a row that failed: within that time a steady clock drifts by some ten milliseconds. */
+const knownForMs = 3 * measureEveryMs;
+
 /** @returns milliseconds that never go back, from any moment on */
 type SteadyClock = () => number;
 
@@ -14,6 +19,8 @@ export class DatabaseClock {
   /** Added to the steady clock it gives PostgreSQL's time. */
   private offset: number;
   private last = 0;
+  /** By the steady clock. */
+  private heardAt = Number.NEGATIVE_INFINITY;
 
   /**
    * @param wall what the machine takes for the time until the first measurement, Unix ms
@@ -33,6 +40,14 @@ export class DatabaseClock {
     return this.last;
   };
 
+  /**
+   * Whether PostgreSQL told its time of late. A node that has not heard of it goes on by its steady clock, which is good
+   * enough for its own deadlines, and not for what is signed and judged by the second.
+   */
+  get isKnown(): boolean {
+    return this.steady() - this.heardAt <= knownForMs;
+  }
+
   /** The moment before a measurement; to be handed to `heard`. */
   asked(): number {
     return this.steady();
@@ -47,6 +62,7 @@ export class DatabaseClock {
     const latest = time - asked;
     const earliest = time - this.steady();
     this.offset = Math.min(latest, Math.max(earliest, this.offset));
+    this.heardAt = this.steady();
   }
 
   /** Asks PostgreSQL for its time. @throws when it does not answer */

@@ -51,13 +51,13 @@ async function bootstrap(): Promise<Bootstrap> {
   const { instance_id } = (await ExecutionFixture.seen(followed, "instance_spawned")).body;
   const { agent_id } = (await ExecutionFixture.seen(followed, "tool_call_started")).body;
   followed.close();
-  const deadlineAt = Date.now() + 60_000;
+  const livesSeconds = 360;
   const token = await tokens.mint({
     executionId,
     agentId: agent_id,
     tenant: "svc-system",
     instanceId: instance_id,
-    deadlineAt,
+    livesSeconds,
   });
   const bearer = { Authorization: `Bearer ${token}` };
   const send: Bootstrap["send"] = (body, headers = {}) => post(gateway, body, { ...bearer, ...headers });
@@ -95,10 +95,10 @@ describe("who may speak", () => {
     const answer = await own.generate([say("x")], { execution_id: crypto.randomUUID() });
     expect(answer).toMatchObject({ status: 404, body: { code: "execution_not_found" } });
     const claims = { executionId: own.executionId, agentId: own.agentId, tenant: "svc-system", instanceId: "x" };
-    const expired = await tokens.mint({ ...claims, deadlineAt: Date.now() - 400_000 });
-    const former = await tokens.mint({ ...claims, instanceId: crypto.randomUUID(), deadlineAt: Date.now() + 60_000 });
+    const expired = await tokens.mint({ ...claims, livesSeconds: -100 });
+    const former = await tokens.mint({ ...claims, instanceId: crypto.randomUUID(), livesSeconds: 360 });
     const egress = createExecutionTokens(createGatewayKeys(at.stores.sql, Date.now), Date.now, "svc-egress");
-    const ofProxy = await egress.mint({ ...claims, deadlineAt: Date.now() + 60_000 });
+    const ofProxy = await egress.mint({ ...claims, livesSeconds: 360 });
     expect(await egress.verify(ofProxy)).toMatchObject({ executionId: own.executionId });
     expect(egress.verify(own.token)).rejects.toThrow("not valid");
     for (const token of [

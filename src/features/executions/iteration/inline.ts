@@ -46,8 +46,7 @@ export function inlineRunActivity(options: InlineRunOptions): Activity {
           ? new Terminal("execution_timeout", "The execution took too long")
           : new Terminal("iteration_timeout", iterationTimedOut(header.iteration_timeout_ms));
       return within(context.signal, dueAt - now(), late, (signal) => {
-        const held = { deadlineAt: reply.deadline_at, description };
-        const prepare = () => instanceSpec(options, work, { ...context, signal }, header, held);
+        const prepare = () => instanceSpec(options, work, { ...context, signal }, header, description);
         return converse(inline, work.instance_id, signal, prepare);
       });
     },

@@ -239,9 +239,8 @@ async function launch(
   };
   try {
     const description = sandbox.describe();
-    const { reply, state } = found;
-    const deadlineAt = reply.deadline_at;
-    const spec = await instanceSpec(options, work, context, state.header, { deadlineAt, description });
+    const { state } = found;
+    const spec = await instanceSpec(options, work, context, state.header, description);
     let seen = found;
     let validMs = believedMs;
     const isOld = () => performance.now() - seen.askedAt > validMs;

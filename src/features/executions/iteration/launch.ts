@@ -25,6 +25,8 @@ export interface LaunchParts {
   readonly gatewayUrl: string;
   /** Signs the token that the instance identifies itself with at the gateway. */
   readonly mintToken: (claims: ExecutionClaims) => Promise<string>;
+  /** How long both tokens live: as long as an execution may take, with every call of it that waits for a person. */
+  readonly tokenSeconds: number;
   /** Likewise at the egress proxy: its password there. */
   readonly mintEgressToken: (claims: ExecutionClaims) => Promise<string>;
   /** Makes the directories of a run and says what goes where, the shortest targets first. */
@@ -45,7 +47,7 @@ export async function instanceSpec(
   work: IterationRun,
   context: ActivityContext,
   header: Header,
-  { deadlineAt, description }: { readonly deadlineAt: number; readonly description: SandboxDescription },
+  description: SandboxDescription,
 ): Promise<InstanceSpec> {
   const { actor } = context;
   const plan = await parts.plans.of(actor);
@@ -60,7 +62,7 @@ export async function instanceSpec(
     agentId: header.agent_id,
     tenant: actor.tenant,
     instanceId: work.instance_id,
-    deadlineAt,
+    livesSeconds: parts.tokenSeconds,
   };
   const token = await parts.mintToken(claims);
   const isInline = header.inline === true;

@@ -26,6 +26,7 @@ async function specOf(
     runtime: fakeRuntime({}),
     plans: { of: async () => plan },
     gatewayUrl: "http://127.0.0.1:8081",
+    tokenSeconds: 600,
     mintToken: async ({ instanceId }) => `gateway of ${instanceId}`,
     mintEgressToken: async ({ instanceId }) => `egress of ${instanceId}`,
     instanceMounts: async () => mounts,
@@ -37,7 +38,7 @@ async function specOf(
   const actor = { kind: "execution", key: "e", tenant: "acme" };
   // Only the address and the header are looked at.
   const context = { actor } as ActivityContext;
-  return instanceSpec(parts, work, context, header, { deadlineAt: 1, description });
+  return instanceSpec(parts, work, context, header, description);
 }
 
 describe("egress", () => {

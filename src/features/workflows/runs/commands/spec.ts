@@ -13,6 +13,8 @@ export interface CommandSpecParts {
   /** Signs what the command identifies itself with at the egress proxy. */
   readonly mintEgressToken: (claims: ExecutionClaims) => Promise<string>;
   readonly registryLogin: RegistryLogins;
+  /** Unix milliseconds. */
+  readonly now: () => number;
 }
 
 export interface AttemptPlace {
@@ -75,14 +77,18 @@ function withWorkspace(mounts: readonly InstanceMount[], make: () => string): In
   return [...mounts, own].sort((a, b) => a.target.length - b.target.length);
 }
 
+/** A token outlives the command's deadline, s: its clean-up may take a while. */
+const marginSeconds = 300;
+
 /** The proxy asks the run whether the command is still the one it works with: by the command's id, on every attempt. */
 async function egressOf(
-  { mintEgressToken }: CommandSpecParts,
+  { mintEgressToken, now }: CommandSpecParts,
   { instance_id, workflow_name }: CommandRun,
   { key, tenant }: Address,
   deadlineAt: number,
 ): Promise<InstanceEgress> {
-  const claims = { executionId: key, agentId: workflow_name, tenant, instanceId: instance_id, deadlineAt };
+  const livesSeconds = Math.max(0, Math.ceil((deadlineAt - now()) / 1000)) + marginSeconds;
+  const claims = { executionId: key, agentId: workflow_name, tenant, instanceId: instance_id, livesSeconds };
   return { username: egressUser, password: await mintEgressToken(claims) };
 }
 
@@ -95,6 +101,4 @@ export interface CommandOptions extends CommandOffer, CommandSpecParts {
   /** Watches how large volumes grow. @returns a function that ends it */
   readonly watchVolumes: Volumes["watchLimits"];
   readonly secrets: CommandSecrets;
-  /** Unix milliseconds. */
-  readonly now: () => number;
 }
