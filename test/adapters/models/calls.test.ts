@@ -176,10 +176,11 @@ describe("time", () => {
   });
 
   test("the whole never outlives its budget", async () => {
+    // Room for a machine that stalls between the two tries.
     const error = await callModel(
-      aCall({ budgetMs: 60 }),
+      aCall({ budgetMs: 580 }),
       [candidate(deaf), candidate(deaf)],
-      selection,
+      { ...selection, callTimeoutMs: 300 },
       new Latencies(),
       quickTiming(),
     ).catch((cause) => cause);
@@ -211,9 +212,9 @@ describe("time", () => {
       }),
     };
     const reply = await callModel(
-      aCall({ budgetMs: 100 }),
+      aCall({ budgetMs: 500 }),
       [candidate(deaf), candidate(prompt)],
-      { ...selection, retryDelayMs: 1 },
+      { ...selection, callTimeoutMs: 200, retryDelayMs: 1 },
       new Latencies(),
       quickTiming(),
     );
