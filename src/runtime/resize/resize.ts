@@ -17,6 +17,7 @@ import { type Partitioning, readPartitioning } from "../ownership/partitions.ts"
 import { isGone } from "../ownership/processes.ts";
 import { assignPartitions } from "./assignment.ts";
 import { closeFormerMailboxes } from "./former-mailboxes.ts";
+import { lockTable } from "./lock.ts";
 import { keepEffects, keepMailbox } from "./waiting.ts";
 
 /** As the setting that says how many a new database gets. */
@@ -58,7 +59,7 @@ export async function resizePartitions(options: ResizeOptions): Promise<Resized 
     throw new StartFailure("No node has set this database up: SVC_PARTITIONS is read at the first start.");
   let resized: Resized | null = null;
   if (before.count !== to) {
-    await sql.begin((tx) => refuseForNodes(tx));
+    await sql.begin((tx) => refuseForNodes(sql, tx));
     // From a single server to a Cluster: until then they are where they were on that server.
     const keys = runtimeKeys(prefix, slotGroupsOf(redis), before.generation);
     await takeOverMailboxes({ sql, redis, keys, report: () => {} });
@@ -77,8 +78,8 @@ async function requireSchema(sql: Sql): Promise<void> {
 }
 
 /** From here on no node can join, until the transaction has ended. @throws StartFailure while some live */
-async function refuseForNodes(tx: Transaction): Promise<void> {
-  await tx`lock table runtime_nodes in share row exclusive mode`;
+async function refuseForNodes(sql: Sql, tx: Transaction): Promise<void> {
+  await lockTable(sql, tx, { table: "runtime_nodes", mode: "share row exclusive" });
   const nodes = await tx<{ id: string; pid: number; pid_scope: string; age: number }[]>`
     select id, pid, pid_scope, ceil(extract(epoch from now() - heartbeat_at))::int as age from runtime_nodes
     where heartbeat_at > now() - make_interval(secs => ${goneAfterSeconds}) order by id`;
@@ -93,12 +94,12 @@ async function refuseForNodes(tx: Transaction): Promise<void> {
 async function resize(
   tx: Transaction,
   { count, generation }: Partitioning,
-  { redis, prefix, to, progress }: ResizeOptions,
+  { sql, redis, prefix, to, progress }: ResizeOptions,
 ): Promise<Resized> {
   await tx`select set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '60s', true)`;
-  await refuseForNodes(tx);
+  await refuseForNodes(sql, tx);
   // Programs beside the nodes that send a message to a partition wait until the new number is there.
-  await tx`lock table runtime_partitions in exclusive mode`;
+  await lockTable(sql, tx, { table: "runtime_partitions", mode: "exclusive" });
   const now = await readPartitioning(tx);
   if (now.generation !== generation)
     throw new StartFailure("The number of partitions was just changed by another program.");

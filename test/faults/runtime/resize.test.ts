@@ -172,7 +172,12 @@ test("a node that was frozen meanwhile takes nothing more, and is told apart", a
     cluster.freeze(node);
     // As after two minutes.
     await sql`update runtime_nodes set heartbeat_at = now() - interval '2 minutes'`;
+    // Like a node that was frozen between two parts of a statement: what it locked stays locked.
+    const silent = await sql.reserve();
+    await silent`begin`;
+    await silent`lock table runtime_partitions in row exclusive mode`;
     expect(await resize(stores, 16)).toMatchObject({ code: 0 });
+    await expect(silent`select 1`).rejects.toThrow();
     const later = await cluster.start({ partitions: 16 });
     await load.more(60);
     cluster.thaw(node);
