@@ -17,6 +17,8 @@ const stub: Sandbox = {
     console.log(JSON.stringify({ launched: executionId, token, egress: egress?.password }));
   },
   inspect: async () => "gone",
+  pause: async () => "gone",
+  resume: async () => {},
   follow: async (_instance, { signal }) => {
     const cut = new Promise<never>((_, reject) => {
       signal.addEventListener("abort", () => reject(new Error(String(signal.reason))));

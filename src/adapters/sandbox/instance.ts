@@ -186,6 +186,9 @@ export interface FollowOptions {
   onOutput(chunk: OutputChunk): void;
 }
 
+/** `unsupported`: this host cannot have it stand still, it runs on. `gone`: it does not run, or is about to end. */
+export type PauseAnswer = "paused" | "unsupported" | "gone";
+
 export interface Sandbox {
   describe(): SandboxDescription;
   /**
@@ -202,6 +205,13 @@ export interface Sandbox {
   inspect(instanceId: string): Promise<"running" | "exited" | "gone">;
   /** Reports output until the instance ends. Rejects with the signal's reason when aborted; the instance runs on. */
   follow(instanceId: string, options: FollowOptions): Promise<InstanceExit>;
+  /**
+   * Has every process of the instance stand still where it is: its memory stays, it uses no processor time and hears
+   * nothing. It stays so when the node ends, and until `resume`; `terminate` and `remove` end it nevertheless. Repeatable.
+   */
+  pause(instanceId: string): Promise<PauseAnswer>;
+  /** Has a paused instance go on. Repeatable; nothing happens to one that is not paused, or gone. */
+  resume(instanceId: string): Promise<void>;
   /** Asks the instance to end, kills it after the grace, and waits for that. Repeatable. */
   terminate(instanceId: string, graceMs: number): Promise<void>;
   /** Removes what is left of an ended instance. Repeatable. */

@@ -11,6 +11,7 @@ export {
   type LaunchNews,
   type OutputChunk,
   type OutputStream,
+  type PauseAnswer,
   type RegistryLogin,
   type Sandbox,
   type SandboxDescription,

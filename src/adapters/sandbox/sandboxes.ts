@@ -7,6 +7,8 @@ export type Isolation = "process" | "docker";
 export interface Instances {
   list: Sandbox["list"];
   inspect: Sandbox["inspect"];
+  pause: Sandbox["pause"];
+  resume: Sandbox["resume"];
   terminate: Sandbox["terminate"];
   remove: Sandbox["remove"];
 }
@@ -84,6 +86,19 @@ export class Sandboxes implements Instances {
       if (found !== "gone") return found;
     }
     return "gone";
+  }
+
+  async pause(instanceId: string): ReturnType<Sandbox["pause"]> {
+    for (const sandbox of this.#sandboxes.values()) {
+      const answer = await sandbox.pause(instanceId);
+      if (answer !== "gone") return answer;
+    }
+    return "gone";
+  }
+
+  /** @throws when one of the sandboxes does not answer; the others are asked nevertheless */
+  async resume(instanceId: string): Promise<void> {
+    await this.#each((sandbox) => sandbox.resume(instanceId));
   }
 
   /** @throws when one of the sandboxes does not answer; the others are done nevertheless */

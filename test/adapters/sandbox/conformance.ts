@@ -1,6 +1,6 @@
 /** What every sandbox adapter must do; run over each of them. The prompt of an instance here is a shell script. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type {
   InstanceExit,
@@ -26,6 +26,8 @@ export interface SandboxFixture {
   readonly holds: {
     /** Several mounts, read-only ones, a read-only root: everything but the bare workspace. */
     readonly mounts: boolean;
+    /** Its processes can be made to stand still. */
+    readonly pause: boolean;
     /** A network of its own, with nothing in it but what is relayed. */
     readonly network: boolean;
   };
@@ -210,6 +212,55 @@ export function sandboxConformance(name: string, make: () => Promise<SandboxFixt
       await sandbox.remove(spec.instanceId);
       const next = specOf(fixture, "cat made", { executionId: spec.executionId });
       expect((await runToEnd(sandbox, next)).exit.stdout).toBe("from-agent\n");
+    });
+
+    test("a paused instance stands still, on every node, and goes on with its memory", async () => {
+      const spec = specOf(
+        fixture,
+        "n=0; while [ ! -e stop ]; do n=$((n+1)); echo $n > count; sleep 0.05; done; echo $n",
+      );
+      const count = () => Number(readFileSync(join(fixture.workspace(spec.executionId), "count"), "utf8") || 0);
+      const begun = () => existsSync(join(fixture.workspace(spec.executionId), "count"));
+      await sandbox.launch(spec, () => {});
+      await until(begun, { what: "it to begin" });
+      const answer = await sandbox.pause(spec.instanceId);
+      expect(answer).toBe(fixture.holds.pause ? "paused" : "unsupported");
+      if (answer === "paused") {
+        expect(await sandbox.pause(spec.instanceId)).toBe("paused");
+        const other = await fixture.another();
+        expect(await other.inspect(spec.instanceId)).toBe("running");
+        const stoodAt = count();
+        await Bun.sleep(300);
+        expect(count()).toBe(stoodAt);
+        await other.resume(spec.instanceId);
+        await until(() => count() > stoodAt, { what: "it to go on" });
+      }
+      await sandbox.resume(spec.instanceId);
+      writeFileSync(join(fixture.workspace(spec.executionId), "stop"), "");
+      const { exit } = await runToEnd(sandbox, spec);
+      expect(exit).toMatchObject({ reason: "exited", exitCode: 0 });
+      expect(Number(exit.stdout)).toBe(count());
+      expect(await sandbox.pause(spec.instanceId)).toBe("gone");
+      await sandbox.resume(spec.instanceId);
+    });
+
+    test("a paused instance is ended like another, by terminate and by remove", async () => {
+      for (const end of ["terminate", "remove"] as const) {
+        const spec = specOf(fixture, "trap 'exit 3' TERM; touch begun; while :; do sleep 0.05; done");
+        await sandbox.launch(spec, () => {});
+        const begun = join(fixture.workspace(spec.executionId), "begun");
+        await until(() => existsSync(begun), { what: "it to begin" });
+        await sandbox.pause(spec.instanceId);
+        if (end === "terminate") {
+          const ended = runToEnd(sandbox, spec);
+          await sandbox.terminate(spec.instanceId, 10_000);
+          expect((await ended).exit).toMatchObject({ reason: "terminated", exitCode: 3 });
+        }
+        await sandbox.remove(spec.instanceId);
+        expect(await sandbox.inspect(spec.instanceId)).toBe("gone");
+        expect(await sandbox.pause(spec.instanceId)).toBe("gone");
+        await until(() => processesWith(spec.instanceId).length === 0, { what: "nothing of it to be left" });
+      }
     });
 
     test("terminate asks first, and the program may end in its own way", async () => {

@@ -3,6 +3,7 @@ import { chownSync, mkdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { findBubblewrap } from "../../../src/adapters/sandbox/process/bubblewrap.ts";
+import { findCgroups } from "../../../src/adapters/sandbox/process/cgroup.ts";
 import { Layout, prepareLayout } from "../../../src/adapters/sandbox/process/layout.ts";
 import {
   createProcessSandbox,
@@ -41,7 +42,7 @@ export async function processFixture(
     dataDir,
     warnings,
     sandbox,
-    holds: { mounts: held, network: held },
+    holds: { mounts: held, pause: changes.cgroups !== false && canFreeze(), network: held },
     workspace: (executionId) => agents(layout.workspace(executionId)),
     volume: () => agents(join(dataDir, "volumes", crypto.randomUUID())),
     gatewaySocket: (name) => join(makeSocketFolder(layout.gateway, sampleTenant), `${name}.sock`),
@@ -52,6 +53,11 @@ export async function processFixture(
       await rm(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+function canFreeze(): boolean {
+  const cgroups = findCgroups();
+  return cgroups?.version === 2 || cgroups?.directories.freezer !== undefined;
 }
 
 /** Whether bubblewrap really works on this machine; says so loudly when it does not. */

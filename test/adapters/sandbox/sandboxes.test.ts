@@ -15,6 +15,8 @@ function holding(description: Partial<SandboxDescription>, held: readonly string
       ...description,
     }),
     launch: async () => {},
+    pause: async () => "gone" as const,
+    resume: async () => {},
     inspect: async (id) => (held.includes(id) ? "running" : "gone"),
     follow: async () => ({
       reason: "lost",

@@ -20,6 +20,7 @@ import {
   type InstanceSpec,
   LaunchFailure,
   type LaunchNews,
+  type PauseAnswer,
   type Sandbox,
   type SandboxDescription,
 } from "../instance.ts";
@@ -217,13 +218,43 @@ export class DockerSandbox implements Sandbox {
     return followContainer(this.engine, directory, options);
   }
 
+  async pause(instanceId: string): Promise<PauseAnswer> {
+    const directory = this.paths.instance(instanceId);
+    const record = await readJson<LaunchRecord>(join(directory, "launch.json"));
+    if (record === null || !isAssigned(directory)) return "gone";
+    const { container } = record;
+    const look = () => this.engine.state(container, { size: false });
+    const state = await look();
+    if (state === null || state.phase !== "running") return "gone";
+    if (!state.isPaused) {
+      try {
+        await this.engine.pause(container);
+      } catch (error) {
+        if (!(error instanceof EngineError) || error.status === null) throw error;
+        // It may have ended just now, or another node have been first.
+        const now = await look();
+        if (now?.phase !== "running") return "gone";
+        if (!now.isPaused) return "unsupported";
+      }
+    }
+    if (readVerdict(directory) === null) return "paused";
+    await this.engine.unpause(container);
+    return "gone";
+  }
+
+  async resume(instanceId: string): Promise<void> {
+    const record = await readJson<LaunchRecord>(join(this.paths.instance(instanceId), "launch.json"));
+    if (record !== null) await this.engine.unpause(record.container);
+  }
+
   async terminate(instanceId: string, graceMs: number): Promise<void> {
     const directory = this.paths.instance(instanceId);
     const record = await readJson<LaunchRecord>(join(directory, "launch.json"));
     if (record === null) return;
     const { container } = record;
     const phase = async () => (await this.engine.state(container, { size: false }))?.phase ?? "gone";
-    const now = await phase();
+    const state = await this.engine.state(container, { size: false });
+    const now = state?.phase ?? "gone";
     if (now === "ended") return;
     const first = writeVerdict(directory, "terminated");
     if (now !== "running" || !isAssigned(directory)) {
@@ -233,6 +264,8 @@ export class DockerSandbox implements Sandbox {
       await this.engine.remove(container);
       return;
     }
+    // What is paused hears nothing.
+    if (state?.isPaused === true) await this.engine.unpause(container);
     if (first) await this.engine.kill(container, "SIGTERM");
     if (await this.#endsWithin(directory, graceMs, phase)) return;
     await this.engine.kill(container, "SIGKILL");

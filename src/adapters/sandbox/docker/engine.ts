@@ -30,6 +30,7 @@ export interface ContainerState {
   readonly phase: "created" | "running" | "ended";
   readonly exitCode: number | null;
   readonly outOfMemory: boolean;
+  readonly isPaused: boolean;
   /** Host process id of its first process; 0 when it has none. */
   readonly pid: number;
   /** Bytes of the writable layer, when asked for. */
@@ -140,6 +141,23 @@ export class Engine {
     }
   }
 
+  /**
+   * Stops all its processes where they are. Repeatable.
+   * @throws EngineError with a status where the engine cannot
+   */
+  async pause(container: string): Promise<void> {
+    await this.#unless([304, 404], () => this.#docker.getContainer(container).pause());
+  }
+
+  /** Repeatable; nothing happens to a container that is not paused. */
+  async unpause(container: string): Promise<void> {
+    try {
+      await this.#unless([304, 404, 409], () => this.#docker.getContainer(container).unpause());
+    } catch (error) {
+      if (!(error instanceof EngineError && /not paused|state improper/.test(error.detail))) throw error;
+    }
+  }
+
   /** Ends and removes a container with its anonymous volumes. Repeatable. */
   async remove(container: string): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
@@ -172,6 +190,7 @@ export class Engine {
       phase: ended ? "ended" : ["created", "configured", "initialized"].includes(Status) ? "created" : "running",
       exitCode: ended ? ExitCode : null,
       outOfMemory: OOMKilled === true,
+      isPaused: Status === "paused",
       pid: Pid,
       writtenBytes: "SizeRw" in found && typeof found.SizeRw === "number" ? found.SizeRw : null,
     };

@@ -9,8 +9,9 @@ import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "n
 import { dirname, join } from "node:path";
 import type { InstanceLimits } from "../instance.ts";
 
-export type Controller = "memory" | "cpu" | "pids";
-const controllers: readonly Controller[] = ["memory", "cpu", "pids"];
+/** `freezer` is a hierarchy of its own in version 1 only; in version 2 every group has it. */
+export type Controller = "memory" | "cpu" | "pids" | "freezer";
+const controllers: readonly Controller[] = ["memory", "cpu", "pids", "freezer"];
 
 /** Directories below which instances get their groups. In version 2 one directory serves all controllers. */
 export interface CgroupParents {
@@ -134,6 +135,8 @@ export class InstanceCgroup {
         return;
       case "pids":
         set("pids.max", limits.processes);
+        return;
+      case "freezer":
         return;
     }
   }

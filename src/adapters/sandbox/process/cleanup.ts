@@ -1,6 +1,7 @@
 /** Process cleanup: ends everything that an instance still has running. */
 import { carrying, family, livingThread, signal, tree } from "../../../lib/processes/process-table.ts";
 import { members, removeGroup } from "./cgroup.ts";
+import { thaw } from "./freezing.ts";
 
 const timeoutMs = 5_000;
 
@@ -44,6 +45,8 @@ export async function killProcesses(own: InstanceProcesses): Promise<void> {
     const pids = livingProcesses(own);
     if (pids.length === 0) return;
     for (const pid of pids) signal(pid, "SIGKILL");
+    // A process that stands still dies of it only once it goes on.
+    thaw(own.cgroups);
     await Bun.sleep(10);
   }
 }

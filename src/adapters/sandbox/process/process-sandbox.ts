@@ -10,12 +10,20 @@ import { isAlive } from "../../../lib/processes/process-table.ts";
 import { makeSocketFolder } from "../../../lib/sockets/tenant-sockets.ts";
 import { StartFailure } from "../../../lib/start-failure.ts";
 import { bundleBootstrap, bundleProgram } from "../../../programs/bundle.ts";
-import { type InstanceExit, type InstanceSpec, lostExit, type Sandbox, type SandboxDescription } from "../instance.ts";
+import {
+  type InstanceExit,
+  type InstanceSpec,
+  lostExit,
+  type PauseAnswer,
+  type Sandbox,
+  type SandboxDescription,
+} from "../instance.ts";
 import { prepareMountPoints } from "../mount-points.ts";
 import { agentOwner, type Bubblewrap, findBubblewrap, missingProtections, trustedPath } from "./bubblewrap.ts";
 import { type CgroupParents, findCgroups } from "./cgroup.ts";
 import { killProcesses, removeGroups } from "./cleanup.ts";
 import { followFiles, readExit } from "./follow.ts";
+import { freeze, thaw } from "./freezing.ts";
 import { type HostProgramRules, hostProgram } from "./host-program.ts";
 import { planLaunch } from "./launch.ts";
 import type { ProgramFiles } from "./layout.ts";
@@ -25,6 +33,8 @@ import { terminateInstance } from "./terminate.ts";
 
 /** An instance whose supervisor has not shown itself by then never starts. */
 const startWithinMs = 10_000;
+/** How long processes may take to stand still, ms. */
+const frozenWithinMs = 5_000;
 
 export interface ProcessSandboxOptions {
   readonly dataDir: string;
@@ -236,6 +246,23 @@ class ProcessSandbox implements Sandbox {
     const plan = await readJson<LaunchPlan>(join(directory, "launch.json"));
     await killProcesses({ root: null, cgroups: supervisor.cgroups, mark: plan?.mark ?? null });
     await removeGroups(supervisor.cgroups);
+  }
+
+  async pause(instanceId: string): Promise<PauseAnswer> {
+    const directory = this.layout.instance(instanceId);
+    const supervisor = await readJson<SupervisorRecord>(join(directory, "supervisor.json"));
+    const isOver = async () => existsSync(join(directory, "end.json")) || (await readExit(directory)) !== null;
+    if (supervisor === null || !isAlive(supervisor) || (await isOver())) return "gone";
+    if (!(await freeze(supervisor.cgroups, frozenWithinMs))) return isAlive(supervisor) ? "unsupported" : "gone";
+    // Asked to end meanwhile: what stands still could not.
+    if (!(await isOver())) return "paused";
+    thaw(supervisor.cgroups);
+    return "gone";
+  }
+
+  async resume(instanceId: string): Promise<void> {
+    const supervisor = await readJson<SupervisorRecord>(join(this.layout.instance(instanceId), "supervisor.json"));
+    if (supervisor !== null) thaw(supervisor.cgroups);
   }
 
   async terminate(instanceId: string, graceMs: number): Promise<void> {

@@ -55,7 +55,7 @@ export async function dockerFixture(
     warnings,
     docker,
     sandbox: withImage(docker, image),
-    holds: { mounts: true, network: true },
+    holds: { mounts: true, pause: true, network: true },
     workspace: (executionId) => agents(docker.paths.workspace(executionId)),
     volume: () => agents(join(dataDir, "volumes", crypto.randomUUID())),
     gatewaySocket: socketIn(docker.paths.gateway),

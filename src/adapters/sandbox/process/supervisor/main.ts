@@ -16,6 +16,7 @@ import { childOutput } from "../../../../programs/pipes.ts";
 import type { ExitReason } from "../../instance.ts";
 import { InstanceCgroup } from "../cgroup.ts";
 import { type InstanceProcesses, killProcesses, livingProcesses, removeGroups, sampleProcesses } from "../cleanup.ts";
+import { thaw } from "../freezing.ts";
 import {
   type ExitRecord,
   type LaunchPlan,
@@ -144,6 +145,7 @@ class Instance {
   #askToEnd(): void {
     const root = this.#child?.pid;
     if (root === undefined) return;
+    thaw(this.#ownProcesses.cgroups);
     const rows = processes();
     const below = (pid: number) => rows.filter((row) => row.parent === pid);
     const programs = this.plan.contained ? below(root).flatMap((first) => below(first.pid)) : [];
@@ -158,6 +160,7 @@ class Instance {
     const own = this.#ownProcesses;
     for (const pid of livingProcesses(own)) signal(pid, "SIGKILL");
     if (own.root !== null) signal(-own.root, "SIGKILL");
+    thaw(own.cgroups);
   }
 
   #noticeMemory(): void {
