@@ -44,6 +44,8 @@ export interface NodeContext<S extends SettingTable = SettingTable> {
   readonly development: boolean;
   /** Where clients reach the public listener, without a trailing slash. */
   readonly publicUrl: string;
+  /** Web origins whose pages may call the API; `*` is any. */
+  readonly corsOrigins: readonly string[];
   /** How long a stopping node may finish what it has begun, ms. */
   readonly drainMs: number;
   /** Unix milliseconds. */
@@ -65,6 +67,8 @@ export interface NodeContext<S extends SettingTable = SettingTable> {
   readonly notices: Notices;
   readonly streams: EventStreams;
   readonly tenants: Tenants;
+  /** Issuers of the tokens of the platform's people and of consumers; tenants' own are not named to strangers. */
+  readonly openIssuers: readonly string[];
   /** The realm that a tenant's own people come from; for null, that of consumers. */
   readonly realmOf: (tenant: string | null) => string;
   readonly members: Members;

@@ -276,7 +276,8 @@ const exposedHeaders =
   "X-Request-Id, X-Svc-Warnings, Location, ETag, Retry-After, Idempotent-Replay, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, " +
   "RateLimit-Policy, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset";
 const acceptedHeaders =
-  "Authorization, Content-Type, Accept, Idempotency-Key, X-Request-Id, X-Tenant-Id, X-Svc-Tenant, X-Svc-Team, Last-Event-ID";
+  "Authorization, Content-Type, Accept, Idempotency-Key, X-Request-Id, X-Tenant-Id, X-Svc-Tenant, X-Svc-Team, Last-Event-ID, " +
+  "MCP-Protocol-Version, Mcp-Method, Mcp-Name";
 
 function createCors(origins: readonly string[]): Cors {
   const any = origins.includes("*");

@@ -9,6 +9,7 @@ import { RefusedCaller } from "../identity/refused-caller.ts";
 import { readBody } from "./body.ts";
 import type { BodyGates } from "./body-turns.ts";
 import { bodyChecker, paramsChecker, queryChecker } from "./input.ts";
+import { bearerChallenge } from "./problem.ts";
 import type { RequestAudit } from "./request-audit.ts";
 import { type Call, type Incoming, Reply, type Route, type ScopeRule, textOfBody } from "./route.ts";
 import { warningsOf } from "./warnings.ts";
@@ -71,11 +72,12 @@ export function pipeline(
   return async function run(incoming: Incoming, rawParams: Readonly<Record<string, string>>): Promise<Response> {
     const known: Known = {};
     try {
+      route.admits?.(incoming);
       await caller(incoming, known);
       return await handled(incoming, rawParams, known);
     } catch (error) {
       noteRefusal(error, incoming, known);
-      throw await withRates(error, known);
+      throw withMetadata(await withRates(error, known), route.resourceMetadata);
     }
   };
 
@@ -99,6 +101,19 @@ export function pipeline(
     );
     return toResponse(answer);
   }
+}
+
+/** A 401 of a route that has a document about its tokens names it. */
+function withMetadata(error: unknown, metadata: string | null): unknown {
+  if (metadata === null || !(error instanceof Problem) || error.status !== 401) return error;
+  const { code, message, extras, headers, status } = error;
+  return new Problem(
+    code,
+    message,
+    extras,
+    { ...headers, "WWW-Authenticate": bearerChallenge(error, metadata) },
+    status,
+  );
 }
 
 /** Who calls: the members that are known so far. */

@@ -67,6 +67,18 @@ function challenge(problem: Problem): Record<string, string> {
   }
   if (problem.status !== 401) return {};
   if (signatureCodes.has(problem.code)) return { "WWW-Authenticate": "Signature" };
-  const presented = problem.code !== "missing_authorization" && problem.code !== "invalid_authorization_header";
-  return { "WWW-Authenticate": presented ? 'Bearer error="invalid_token"' : "Bearer" };
+  return { "WWW-Authenticate": bearerChallenge(problem) };
+}
+
+/**
+ * The challenge of a 401 of a route for bearer tokens.
+ * @param metadata URL of the document that says which tokens the route takes (RFC 9728); null: it has none
+ */
+export function bearerChallenge({ code }: Problem, metadata: string | null = null): string {
+  const presented = code !== "missing_authorization" && code !== "invalid_authorization_header";
+  const facts = [
+    ...(presented ? ['error="invalid_token"'] : []),
+    ...(metadata === null ? [] : [`resource_metadata="${metadata}"`]),
+  ];
+  return facts.length === 0 ? "Bearer" : `Bearer ${facts.join(", ")}`;
 }

@@ -149,7 +149,8 @@ export const eventStream = (event: TSchema) =>
   Type.Unsafe<Response>({ type: "string", "x-media": ["text/event-stream"], "x-event": event });
 
 /** What a stream's events carry; null for an answer that is no stream. */
-export const streamedBy = (schema: TSchema): TSchema | null => schema["x-event"] ?? null;
+export const streamedBy = (schema: TSchema): TSchema | null =>
+  optionsOf(schema).find((option) => option["x-event"] !== undefined)?.["x-event"] ?? null;
 
 /** Data as it may be sent: what the schema's type says, and no need to be mutable. */
 type Sendable<T> = T extends readonly (infer Item)[]
@@ -271,6 +272,10 @@ export interface RouteDeclaration<
   readonly configured?: () => Problem | null;
   /** Answers `text/event-stream`: accepts `?token=` and is never cached. */
   readonly sse?: true;
+  /** Before the caller is looked at. @throws Problem for a request that goes no further */
+  readonly admits?: (incoming: Incoming) => void;
+  /** URL of the document that says which tokens the route takes (RFC 9728); every 401 names it. */
+  readonly resourceMetadata?: string;
   handler(call: Call<Static<P>, Static<Q>, BodyOf<B>>): A | Promise<A>;
 }
 
@@ -318,6 +323,8 @@ export interface Route {
   readonly responses: Responses;
   readonly refusals: readonly ProblemCode[];
   readonly timeoutSeconds: number | null;
+  readonly admits: ((incoming: Incoming) => void) | null;
+  readonly resourceMetadata: string | null;
   readonly prove: ((incoming: Incoming) => unknown) | null;
   readonly tenantOf: (proof: unknown) => string | null;
   /** Of a public route; null: it reads no token. */
@@ -343,6 +350,8 @@ export function defineRoute<
     whileSuspended: declaration.whileSuspended ?? false,
     rates: declaration.rates ?? null,
     configured: declaration.configured ?? null,
+    admits: declaration.admits ?? null,
+    resourceMetadata: declaration.resourceMetadata ?? null,
     prove: null,
     tenantOf: () => null,
     identifies: null,
@@ -369,6 +378,8 @@ export function definePublicRoute<
     whileSuspended: false,
     rates: null,
     configured: null,
+    admits: null,
+    resourceMetadata: null,
     prove: declaration.prove ? (incoming) => declaration.prove?.(incoming) : null,
     identifies: declaration.identifies ? (incoming) => declaration.identifies?.(incoming) ?? false : null,
     tenantOf: (proof) => declaration.tenantOf?.(proof as Proof) ?? null,

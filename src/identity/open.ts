@@ -114,6 +114,22 @@ export async function openIdentity(
   };
 }
 
+/**
+ * Whose tokens a caller may bring, without the realms of tenants: their names would tell strangers who the tenants are.
+ * @returns issuer URLs, those of the configuration first
+ */
+export function openIssuers(
+  { realms }: AuthSettings,
+  { embedded, issuer }: Pick<Identification, "embedded"> & { readonly issuer: DevelopmentIssuer | null },
+): readonly string[] {
+  const configured = realms.filter(({ kind }) => kind !== "tenant").map(({ issuer_url }) => issuer_url);
+  const own = embedded ?? issuer?.realms ?? null;
+  if (own === null) return configured;
+  const hasConsumers = embedded === null || embedded.hasConsumers;
+  const served = ["svc-system", ...(hasConsumers ? ["svc-consumer"] : [])].map((slug) => own.issuerPrefix + slug);
+  return [...new Set([...configured, ...served])];
+}
+
 /** The development issuer's clients may act in every tenant, unless the configuration says otherwise. */
 export function withDevelopmentClients(settings: AuthSettings, clients: DevelopmentClients): AuthSettings {
   const listed = new Set(settings.service_accounts.map(({ client_id }) => client_id));

@@ -7,7 +7,7 @@ import { ConfigError } from "../config/load.ts";
 import type { NodeContext } from "../features/feature.ts";
 import { startStreamEnds } from "../http/streams/holders.ts";
 import { EventStreams } from "../http/streams/sse.ts";
-import { openIdentity } from "../identity/open.ts";
+import { openIdentity, openIssuers } from "../identity/open.ts";
 import { realmOf } from "../identity/settings.ts";
 import { createRuntime } from "../runtime/index.ts";
 import { openNotices } from "../store/redis/notices.ts";
@@ -86,6 +86,7 @@ export async function openContext(
     dataDir,
     development,
     publicUrl: config.publicUrl,
+    corsOrigins: config.corsOrigins,
     drainMs: config.drainSeconds * 1000,
     now,
     databaseNow: stores.databaseNow,
@@ -97,6 +98,7 @@ export async function openContext(
     notices,
     streams,
     tenants: identity.tenants,
+    openIssuers: openIssuers(validated.identity, identity),
     realmOf: (tenant) => realmOf(validated.identity, tenant),
     members: identity.members,
     keys: identity.keys,

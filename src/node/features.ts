@@ -16,6 +16,7 @@ import { gateway } from "../features/gateway/feature.ts";
 import { incidents } from "../features/incidents/feature.ts";
 import { limits } from "../features/limits/feature.ts";
 import { mail } from "../features/mail/feature.ts";
+import { mcp } from "../features/mcp/feature.ts";
 import { models } from "../features/models/feature.ts";
 import { references } from "../features/references/feature.ts";
 import { schedules } from "../features/schedules/feature.ts";
@@ -63,4 +64,5 @@ export const features = [
   history,
   credentials,
   colony,
+  mcp,
 ] as const satisfies readonly AnyFeature[];

@@ -19,7 +19,7 @@ import { agentStreamRoutes } from "./agent-stream/routes.ts";
 import { childStartActivity } from "./children.ts";
 import { createCommitted } from "./committed.ts";
 import { openConcurrency } from "./concurrency.ts";
-import { executionFileRoutes } from "./files.ts";
+import { createExecutionFiles, executionFileRoutes } from "./files.ts";
 import { hidingIn } from "./hiding.ts";
 import { contextTexts } from "./iteration/context.ts";
 import { inlineRunActivity } from "./iteration/inline.ts";
@@ -131,6 +131,7 @@ export const executions = defineFeature({
         tool_message_bytes: settings.toolMessageMaxBytes,
       },
     });
+    const files = createExecutionFiles({ executions, plans, volumes, now });
     const referred = createExecutionReferences({
       references,
       plans,
@@ -188,6 +189,7 @@ export const executions = defineFeature({
     return {
       service: {
         ...executions,
+        files,
         records,
         plans,
         maskerOf,
@@ -197,7 +199,7 @@ export const executions = defineFeature({
       routes: [
         ...agentStreamRoutes({ feeds, isVisible, streams }),
         ...executionRoutes({ executions, streams, runtime, sql, rates: limits.tell("agent_execution") }),
-        ...executionFileRoutes({ executions, plans, volumes, now }),
+        ...executionFileRoutes(files),
       ],
       actors: [execution],
       activities,

@@ -12,6 +12,7 @@ import {
   fileContent,
   fileEntry,
   listFiles,
+  type OpenedFile,
   openForReading,
   readPath,
   sendFile,
@@ -21,7 +22,7 @@ import {
 import type { Plans } from "./plans.ts";
 import type { Executions, Found } from "./service.ts";
 
-export interface FileRoutesOptions {
+export interface ExecutionFilesOptions {
   readonly executions: Pick<Executions, "find">;
   readonly plans: Plans;
   readonly volumes: Pick<Volumes, "readingView">;
@@ -39,13 +40,48 @@ const Files = Type.Object({
   truncated: Type.Boolean(),
 });
 
-export function executionFileRoutes({ executions, plans, volumes, now }: FileRoutesOptions): readonly Route[] {
+/** The files of an execution as its readers see them. */
+export type ExecutionFiles = ReturnType<typeof createExecutionFiles>;
+
+export function createExecutionFiles({ executions, plans, volumes, now }: ExecutionFilesOptions) {
   async function viewOf(found: Found): Promise<ViewSpec | null> {
     const plan = await plans.of(found.at);
     const view = volumes.readingView(plan.mounts);
     return view ?? absent(found.state, plan, now());
   }
 
+  return {
+    /**
+     * What a directory holds, at most 10,000 entries.
+     * @param path a leading `/` and `workspace/` may be there or not
+     * @throws Problem 404 `execution_not_found`, `path_not_found`, 410 `workspace_expired`, 422 `invalid_path`, 503
+     */
+    async list(tenant: string, executionId: string, path: string, recursive: boolean, signal: AbortSignal) {
+      const inside = insidePath(path);
+      const view = await viewOf(await executions.find(tenant, executionId));
+      if (view === null) return answer([], false);
+      const job = { view, path: inside, recursive, limit: maxEntries, after: null };
+      const { entries, more } = await answering(() => listFiles(tenant, job, signal));
+      return answer(
+        entries.map((entry) => fileEntry({ ...entry, path: shownPath(entry.path) }, null)),
+        more,
+      );
+    },
+
+    /**
+     * Opens a file; the caller closes it.
+     * @throws Problem as `list`, and 422 `is_a_directory`
+     */
+    async open(tenant: string, executionId: string, path: string): Promise<OpenedFile> {
+      const inside = insidePath(path);
+      const view = await viewOf(await executions.find(tenant, executionId));
+      if (view === null) throw new Problem("path_not_found", "Path not found");
+      return answering(() => openForReading(view, inside));
+    },
+  };
+}
+
+export function executionFileRoutes(files: ExecutionFiles): readonly Route[] {
   return [
     defineRoute({
       method: "GET",
@@ -59,18 +95,7 @@ export function executionFileRoutes({ executions, plans, volumes, now }: FileRou
       }),
       responses: { 200: Files },
       refusals: ["execution_not_found", "path_not_found", "workspace_expired", "invalid_path"],
-      handler: async (call) => {
-        const path = insidePath(call.query.path);
-        const view = await viewOf(await executions.find(call.tenant, call.params.id));
-        if (view === null) return answer([], false);
-        const { recursive } = call.query;
-        const job = { view, path, recursive, limit: maxEntries, after: null };
-        const { entries, more } = await answering(() => listFiles(call.tenant, job, call.signal));
-        return answer(
-          entries.map((entry) => fileEntry({ ...entry, path: shownPath(entry.path) }, null)),
-          more,
-        );
-      },
+      handler: (call) => files.list(call.tenant, call.params.id, call.query.path, call.query.recursive, call.signal),
     }),
     defineRoute({
       method: "GET",
@@ -91,10 +116,7 @@ export function executionFileRoutes({ executions, plans, volumes, now }: FileRou
         "is_a_directory",
       ],
       handler: async (call) => {
-        const path = insidePath(call.params["*"]);
-        const view = await viewOf(await executions.find(call.tenant, call.params.id));
-        if (view === null) throw new Problem("path_not_found", "Path not found");
-        const file = await answering(() => openForReading(view, path));
+        const file = await files.open(call.tenant, call.params.id, call.params["*"]);
         // Content of an agent is never shown as a page of ours: see the headers of `sendFile`.
         return sendFile(call.request, file, { type: typeOfName(file.name), etag: statEtag(file.stats) });
       },

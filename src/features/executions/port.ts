@@ -1,4 +1,5 @@
 /** What other features may use of executions. */
+export type { ExecutionFiles } from "./files.ts";
 export { endInstance } from "./iteration/iteration-run.ts";
 export { readLog } from "./iteration/loop-activities.ts";
 export { type JudgedFacts, judgedFacts } from "./judged.ts";

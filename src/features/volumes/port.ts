@@ -2,6 +2,6 @@
 
 export type { Volumes } from "./execution-volumes.ts";
 export { fileContent, sendFile, statEtag } from "./files/download.ts";
-export { FileEntry, fileEntry, listFiles, openForReading, typeOfName } from "./files/files.ts";
+export { FileEntry, fileEntry, listFiles, type OpenedFile, openForReading, typeOfName } from "./files/files.ts";
 export { answering, readPath } from "./files/paths.ts";
 export type { OpenVolumes } from "./open.ts";

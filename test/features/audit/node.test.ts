@@ -137,6 +137,8 @@ const writers: Readonly<Record<string, string | null>> = {
   // Where people are: test/features/embedded-issuer.
   "DELETE /v1/people/{id}": null,
   "PATCH /v1/people/{id}": null,
+  // Each tool that it calls leaves a record of its own.
+  "POST /v1/mcp": null,
   "POST /v1/people": null,
   "POST /v1/people/{id}/reset": null,
   "POST /v1/secrets/{path}": "secret.written",

@@ -18,7 +18,7 @@ import { executionProtocol } from "../../../actors/execution/messages.ts";
 import { judgeMounts, sourceIds } from "../../../actors/execution/start/mounts.ts";
 import type { MountPlan } from "../../../actors/execution/start/plan.ts";
 import type { ExecutionState } from "../../../actors/execution/state.ts";
-import { executionFileRoutes } from "../../../src/features/executions/files.ts";
+import { createExecutionFiles, executionFileRoutes } from "../../../src/features/executions/files.ts";
 import type { Found } from "../../../src/features/executions/service.ts";
 import { createVolumes, type Volumes } from "../../../src/features/volumes/execution-volumes.ts";
 import type { WantedVolumes } from "../../../src/features/volumes/runs/settle.ts";
@@ -298,12 +298,14 @@ describe("files of a run whose directory is not here", () => {
       at: { kind: executionProtocol.kind, key: run, tenant: "t" },
       state: { ...state, iteration: { spawned: state.spawned, number: 1 } } as unknown as ExecutionState,
     } satisfies Found;
-    const [route] = executionFileRoutes({
-      executions: { find: async () => found },
-      plans: { of: async () => samplePlan({ mounts: mounts() }) },
-      volumes,
-      now: () => now,
-    });
+    const [route] = executionFileRoutes(
+      createExecutionFiles({
+        executions: { find: async () => found },
+        plans: { of: async () => samplePlan({ mounts: mounts() }) },
+        volumes,
+        now: () => now,
+      }),
+    );
     const call = {
       params: { id: run },
       query: { path: "/", recursive: false },

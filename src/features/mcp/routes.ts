@@ -1,0 +1,107 @@
+/** The tool server's route, and the document that tells its clients which tokens it takes. */
+import { Type } from "@sinclair/typebox";
+import { allScopes } from "../../../actors/identity/scopes.ts";
+import { AnyJson } from "../../../actors/kernel/json.ts";
+import {
+  definePublicRoute,
+  defineRoute,
+  eventStream,
+  type Incoming,
+  media,
+  type Route,
+  rawBody,
+  reply,
+} from "../../http/route.ts";
+import { type Face, maxBodyBytes } from "./face.ts";
+
+export interface McpRoutesOptions {
+  readonly face: Face;
+  /** Without a trailing slash. */
+  readonly publicUrl: string;
+  readonly issuers: readonly string[];
+  readonly admits: (incoming: Incoming) => void;
+}
+
+const path = "/v1/mcp";
+const metadataPath = `/.well-known/oauth-protected-resource${path}`;
+
+const RpcRequest = Type.Unsafe({
+  ...AnyJson,
+  description: "A message of JSON-RPC 2.0; of clients of 2025 also several",
+  examples: [{ jsonrpc: "2.0", id: 1, method: "tools/list" }],
+});
+const RpcAnswer = Type.Unsafe({
+  ...AnyJson,
+  description: "A response of JSON-RPC 2.0, or several of a batch",
+  examples: [{ jsonrpc: "2.0", id: 1, result: { tools: [] } }],
+});
+/** What a streamed answer is made of. */
+export const McpEvent = Type.Object({
+  jsonrpc: Type.Literal("2.0"),
+  id: Type.Optional(Type.Union([Type.String(), Type.Integer()])),
+  method: Type.Optional(Type.String({ description: "Of a notification, such as `notifications/progress`" })),
+  params: Type.Optional(AnyJson),
+  result: Type.Optional(AnyJson),
+  error: Type.Optional(AnyJson),
+});
+const Metadata = Type.Object({
+  resource: Type.String(),
+  resource_name: Type.String(),
+  authorization_servers: Type.Array(Type.String()),
+  bearer_methods_supported: Type.Array(Type.String()),
+  scopes_supported: Type.Array(Type.String()),
+});
+
+export function mcpRoutes({ face, publicUrl, issuers, admits }: McpRoutesOptions): readonly Route[] {
+  return [
+    defineRoute({
+      method: "POST",
+      path,
+      summary: "The service as a tool server of the Model Context Protocol",
+      admits,
+      resourceMetadata: publicUrl + metadataPath,
+      body: rawBody({ limit: maxBodyBytes, accepts: ["application/json"], schema: RpcRequest }),
+      responses: {
+        200: Type.Union([RpcAnswer, eventStream(McpEvent)]),
+        202: media("application/json"),
+        400: RpcAnswer,
+        404: RpcAnswer,
+        406: RpcAnswer,
+        500: RpcAnswer,
+      },
+      refusals: ["origin_forbidden", "too_many_streams"],
+      handler: async (call) => {
+        const { request, server, body, identity, tenant, requestId, signal, stopping } = call;
+        let message: unknown;
+        try {
+          message = JSON.parse(body.text());
+        } catch {
+          const error = { code: -32700, message: "The body is not JSON" };
+          return reply(400, { jsonrpc: "2.0", id: null, error });
+        }
+        // A call may wait for minutes; what is answered as a stream keeps itself alive.
+        server?.timeout(request, 0);
+        return face.answer({ identity, tenant, requestId, signal, stopping }, request, message);
+      },
+    }),
+    definePublicRoute({
+      method: "GET",
+      path: metadataPath,
+      tag: "mcp",
+      summary: "Which tokens the tool server takes, and whose (RFC 9728)",
+      responses: { 200: Metadata },
+      handler: () =>
+        reply(
+          200,
+          {
+            resource: publicUrl + path,
+            resource_name: "svc",
+            authorization_servers: issuers,
+            bearer_methods_supported: ["header"],
+            scopes_supported: [...allScopes],
+          },
+          { "Cache-Control": "max-age=300" },
+        ),
+    }),
+  ];
+}
