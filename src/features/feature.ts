@@ -30,6 +30,7 @@ import type { Activity, FactWriter, News, Projection, Runtime } from "../runtime
 import type { Sql } from "../store/postgres/pool.ts";
 import type { RedisServers } from "../store/redis/connections.ts";
 import type { Notices } from "../store/redis/notices.ts";
+import type { ToolProvider } from "./tools/port.ts";
 
 /** What every feature may use of the node it is opened on. */
 export interface NodeContext<S extends SettingTable = SettingTable> {
@@ -150,6 +151,10 @@ export interface Opened<Service> {
   /** Told of requests of the public listener; of one feature at most. */
   readonly requestAudit?: RequestAudit;
   readonly listener?: FeatureListener;
+  /** Tools that calls may reach. */
+  readonly toolProviders?: readonly ToolProvider[];
+  /** Given those of all features, in the order of opening, before the runtime starts; of one feature at most. */
+  readonly toolsKnown?: (all: readonly ToolProvider[]) => void;
   /** Rounds over what is stored, now and then. Each is begun once the runtime runs, and ended before it drains. */
   readonly sweeps?: readonly (() => Stop)[];
   /** Workers and watches; begun before the sweeps, ended after them. */

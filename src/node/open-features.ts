@@ -52,6 +52,8 @@ export async function openFeatures(
     erasures.unshift({ name: feature.name, tables: feature.tenantTables ?? [], erase: opened.erase ?? null });
     if (opened.close !== undefined) disposer.push(opened.close);
   }
+  const toolProviders = all.flatMap(({ toolProviders = [] }) => toolProviders);
+  for (const { toolsKnown } of all) toolsKnown?.(toolProviders);
   return {
     opened: all,
     tenantWork: {

@@ -104,6 +104,12 @@ function planOf(
     attachments: [...attachments],
     model: { alias: runtime.model, temperature: runtime.temperature },
     tools: [...agent.tools],
+    calls: {
+      agent_id: agent.agent_id,
+      agent_name: agent.name,
+      context: agent.securityContext,
+      grants: spec.tools.map((grant) => ({ ...grant })),
+    },
     validators: [...execution.validators],
     tool_judges: [...execution.tool_judges],
     output_handler: spec.output_handler,

@@ -137,6 +137,20 @@ const Asked = Type.Object({
   security_context: Nullable(Type.String()),
 });
 
+/** A tool, or several by a pattern, as a manifest opens them. */
+const Grant = Type.Object({ name: Type.String(), skip_judge: Type.Boolean() });
+
+/** What each of its tool calls is judged by; the contexts themselves are read anew each time. */
+export const CallRules = Type.Object({
+  agent_id: Type.String(),
+  agent_name: Type.String(),
+  /** Name of the security context. */
+  context: Type.String(),
+  /** `spec.tools`; what they come to is settled at each call. */
+  grants: Type.Array(Grant),
+});
+export type CallRules = Static<typeof CallRules>;
+
 /** The revision that refers to secrets and credentials, and who began the execution. */
 const ReferringFacts = Type.Object({
   /** Whose the agent is. */
@@ -160,8 +174,10 @@ export const Plan = Type.Object({
   context_overrides: AnyJson,
   attachments: Type.Array(Attachment),
   model: Type.Object({ alias: Type.String(), temperature: Nullable(Type.Number()) }),
-  /** The effective tools, resolved at the start. */
+  /** The effective tools as they were at the start. */
   tools: Type.Array(ToolEntry),
+  /** Absent in plans of earlier versions. */
+  calls: Type.Optional(CallRules),
   validators: Type.Array(Validator, { maxItems: 16 }),
   tool_judges: Type.Array(JudgeValidator),
   output_handler: Nullable(OutputHandler),

@@ -8,11 +8,12 @@ import { execution } from "../../../actors/execution/execution.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import type { News } from "../../runtime/port.ts";
 import type { Incidents } from "../incidents/port.ts";
+import type { ToolRegistry } from "../tools/port.ts";
 
 export interface CommittedOptions {
   readonly incidents: Pick<Incidents, "report">;
-  /** Whether a tool of this name exists; a model writes any name. */
-  readonly isTool: (name: string) => boolean;
+  /** A model writes any name. */
+  readonly tools: Pick<ToolRegistry, "of">;
 }
 
 /** Refusals for a rate or a concurrency limit: the agent may try again. */
@@ -26,11 +27,11 @@ const endings: Readonly<Partial<Record<EventName, string>>> = {
   execution_timed_out: "timed_out",
 };
 
-export function createCommitted({ incidents, isTool }: CommittedOptions) {
+export function createCommitted({ incidents, tools }: CommittedOptions) {
   const registers: [] = [];
   const toolCalls = new Counter({
     name: "svc_tool_calls_total",
-    help: "Tool calls of agents that ended, by how; tools that do not exist are counted as unknown",
+    help: "Tool calls of agents that ended, by how; tools of tool servers are counted as mcp, those that do not exist as unknown",
     labelNames: ["tool", "status"],
     registers,
   });
@@ -55,8 +56,13 @@ export function createCommitted({ incidents, isTool }: CommittedOptions) {
     registers,
   });
 
-  function callEnded({ tool_name, status, duration_ms }: EventFields<"tool_call_completed">): void {
-    const tool = isTool(tool_name) ? tool_name : "unknown";
+  async function callEnded(
+    tenant: string,
+    { tool_name, status, duration_ms }: EventFields<"tool_call_completed">,
+  ): Promise<void> {
+    const found = (await tools.of(tenant)).find(tool_name);
+    // Tenants name their servers and these their tools: labels are bounded.
+    const tool = found?.source === "mcp" ? "mcp" : (found?.name ?? "unknown");
     toolCalls.inc({ tool, status });
     toolDurations.observe({ tool }, duration_ms / 1000);
   }
@@ -87,7 +93,7 @@ export function createCommitted({ incidents, isTool }: CommittedOptions) {
     if (status === undefined && name !== "tool_call_completed" && name !== "policy_violation") return;
     const event = readEvent(entry);
     if (event === null) return;
-    if (event.name === "tool_call_completed") callEnded(event.fields);
+    if (event.name === "tool_call_completed") void callEnded(at.tenant, event.fields).catch(() => {});
     else if (event.name === "policy_violation") {
       const { agent_id } = event.fields as { readonly agent_id?: unknown };
       refused(at, event.fields, typeof agent_id === "string" ? agent_id : null);

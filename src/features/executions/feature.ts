@@ -11,7 +11,7 @@ import { defineFeature, type InternalAddress } from "../feature.ts";
 import { incidents } from "../incidents/feature.ts";
 import { limits } from "../limits/feature.ts";
 import { references } from "../references/feature.ts";
-import { tools } from "../tools/feature.ts";
+import { createCommandTool, noWayIn, tools } from "../tools/feature.ts";
 import { fsTools } from "../tools/fs/feature.ts";
 import { volumes } from "../volumes/feature.ts";
 import { openAgentFeeds } from "./agent-stream/feeds.ts";
@@ -105,9 +105,8 @@ export const executions = defineFeature({
     const records = executionRecords(sql);
     const plans = createPlans(runtime);
     const planOf = (tenant: string, key: string) => plans.of({ kind: execution.kind, key, tenant });
-    const toolbox = tools.createToolbox(volumes.toolProviders(planOf));
     const modelMetrics = createModelMetrics();
-    const committed = createCommitted({ incidents, isTool: (name) => toolbox.describe([name]).length > 0 });
+    const committed = createCommitted({ incidents, tools });
     const { isVisible } = agents;
     const feeds = openAgentFeeds({ sql, redisServers, prefix, runtime, isVisible, report: warn });
     const hasRoom = roomOf(node.dataDir);
@@ -169,8 +168,8 @@ export const executions = defineFeature({
         inlineRunActivity({ ...launch, inline: createInlineSandbox({ gateway: handle }), now }),
         validateActivity(plans, runtime),
         childStartActivity({ runtime, plans, start: (id, request) => startAs(id, false, request) }),
-        modelCallActivity({ runtime, plans, models, tools: toolbox, metrics: modelMetrics, rates: limits }),
-        toolCallActivity({ runtime, tools: toolbox }),
+        modelCallActivity({ runtime, plans, models, tools, metrics: modelMetrics, rates: limits }),
+        toolCallActivity({ runtime, plans, tools }),
         outputHandleActivity({ runtime, plans, outside, incidents }),
         outputRecallActivity(runtime),
         deliverySendActivity({ runtime, plans, outside, incidents, log: warn }),
@@ -202,6 +201,7 @@ export const executions = defineFeature({
         ...executionFileRoutes(files),
       ],
       actors: [execution],
+      toolProviders: [createCommandTool(async () => noWayIn), ...volumes.toolProviders(planOf)],
       activities,
       projections: [executionsProjection],
       announced(news) {

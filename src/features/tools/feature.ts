@@ -1,10 +1,13 @@
-/** Tools that agents' models may call: what a provider of them is, and the file system tools. */
+/** Tools that agents and their sessions may call: what a provider of them is, and what a tenant has of all providers. */
 import { defineFeature } from "../feature.ts";
-import { createToolbox } from "./toolbox.ts";
+import { createRegistry } from "./registry.ts";
 
-export type { Toolbox } from "./toolbox.ts";
+export { createCommandTool, noWayIn } from "./command/provider.ts";
 
 export const tools = defineFeature({
   name: "tools",
-  open: () => ({ service: { createToolbox } }),
+  open: () => {
+    const { fill, ...registry } = createRegistry();
+    return { service: registry, toolsKnown: fill };
+  },
 });

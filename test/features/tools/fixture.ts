@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createFsTools } from "../../../src/features/tools/fs/provider.ts";
 import { viewOf } from "../../../src/features/tools/fs/view-spec.ts";
 import type { ToolOutcome } from "../../../src/features/tools/port.ts";
+import { requestOf } from "./request.ts";
 
 /** Both are new for each test. */
 export const at = { host: "", outside: "" };
@@ -30,7 +31,7 @@ export function call(
   given: Record<string, unknown>,
   signal = new AbortController().signal,
 ): Promise<ToolOutcome> {
-  return tools.call({ name, arguments: given, tenant: "t", executionId: "e", idempotencyKey: "k", signal });
+  return tools.call(requestOf(name, given, { signal }));
 }
 
 /** The result of a call that succeeds. */

@@ -1,11 +1,13 @@
 /** What models are shown of tools' arguments. */
 import { expect, test } from "bun:test";
-import { builtinTools } from "../../../actors/tool/catalog.ts";
+import { createCommandTool } from "../../../src/features/tools/command/provider.ts";
 import { createFsTools } from "../../../src/features/tools/fs/provider.ts";
-import { createToolbox } from "../../../src/features/tools/toolbox.ts";
+import { createRegistry } from "../../../src/features/tools/registry.ts";
 
 const never = () => Promise.reject(new Error("no tool is called here"));
-const described = createToolbox([createFsTools(never)]).describe(builtinTools.map(({ name }) => name));
+const registry = createRegistry();
+registry.fill([createCommandTool(never), createFsTools(never)]);
+const { listed: described } = await registry.of("t");
 
 test("cmd.run asks for its command alone", () => {
   const { inputSchema } = described.find(({ name }) => name === "cmd.run") ?? {};

@@ -18,6 +18,7 @@ import { join } from "node:path";
 import type { FilesystemRules } from "../../../actors/policy/filesystem/policy.ts";
 import { createFsTools } from "../../../src/features/tools/fs/provider.ts";
 import type { ViewMount, ViewSpec } from "../../../src/features/tools/fs/view-spec.ts";
+import { requestOf } from "./request.ts";
 
 let base: string;
 let spec: ViewSpec;
@@ -45,15 +46,7 @@ const under = (change: Partial<FilesystemRules>) => {
 };
 
 const tools = createFsTools(async () => spec);
-const call = (name: string, given: Record<string, unknown>) =>
-  tools.call({
-    name,
-    arguments: given,
-    tenant: "t",
-    executionId: "e",
-    idempotencyKey: "k",
-    signal: new AbortController().signal,
-  });
+const call = (name: string, given: Record<string, unknown>) => tools.call(requestOf(name, given));
 async function code(name: string, given: Record<string, unknown>): Promise<string> {
   const outcome = await call(name, given);
   return outcome.status === "succeeded" ? "succeeded" : outcome.code;

@@ -21,9 +21,9 @@ import {
   type Runtime,
   Terminal,
 } from "../../../runtime/port.ts";
-import type { Toolbox } from "../../tools/feature.ts";
-import { outcomeOf, ToolFailure, type ToolOutcome } from "../../tools/port.ts";
+import { outcomeOf, type RegisteredTool, ToolFailure, type ToolOutcome, type ToolRegistry } from "../../tools/port.ts";
 import type { Plans } from "../plans.ts";
+import { callerOf, unbounded } from "./loop-caller.ts";
 import type { ModelMetrics } from "./model-metrics.ts";
 import { admitCall, type ModelRates } from "./model-rates.ts";
 import { modelWarnings } from "./model-warnings.ts";
@@ -32,13 +32,13 @@ const pageSize = 500;
 
 export interface LoopOptions {
   readonly runtime: Pick<Runtime, "of">;
+  readonly plans: Plans;
   readonly models: Models;
-  readonly tools: Toolbox;
+  readonly tools: ToolRegistry;
   readonly metrics: Pick<ModelMetrics, "answered" | "failed">;
 }
 
 export interface ModelCallOptions extends LoopOptions {
-  readonly plans: Plans;
   readonly rates: ModelRates;
 }
 
@@ -51,8 +51,9 @@ export function modelCallActivity({ runtime, plans, models, tools, metrics, rate
       retry: { attempts: 3, firstDelayMs: 500 },
     },
     async (work, { actor, signal }) => {
-      const [call, entries] = await Promise.all([
+      const [call, offered, entries] = await Promise.all([
         admitCall(rates, actor.tenant, work),
+        tools.of(actor.tenant),
         readLog(runtime, actor, defineLog(work.log, LoopEntry), work.from, work.upto),
       ]);
       const conversation = conversationOf(entries.map(({ entry }) => entry));
@@ -60,7 +61,7 @@ export function modelCallActivity({ runtime, plans, models, tools, metrics, rate
         const reply = await models.generate({
           alias: work.alias,
           messages: [{ role: "system", content: work.system }, ...conversation.map(modelMessage)],
-          tools: tools.describe(work.tools),
+          tools: work.tools.flatMap((name) => offered.find(name) ?? []).map(describe),
           ...(work.answer_schema === true ? responseSchema(await plans.of(actor)) : {}),
           ...(work.temperature === null ? {} : { temperature: work.temperature }),
           budgetMs: work.budget_ms,
@@ -92,6 +93,9 @@ export function modelCallActivity({ runtime, plans, models, tools, metrics, rate
   );
 }
 
+/** What a model is shown of a tool. */
+const describe = ({ name, description, inputSchema }: RegisteredTool) => ({ name, description, inputSchema });
+
 /** A program in the bootstrap's place may ask its model for anything: only its output is held to the schema. */
 function responseSchema({ validators, bootstrap_path }: Plan): Pick<ModelCall, "responseSchema"> {
   const schema = bootstrap_path === null ? validators.map(answerSchema).find((one) => one !== null) : undefined;
@@ -117,7 +121,11 @@ function modelMessage({ role, content, tool_call_id, tool_calls }: ChatMessage):
   return { role, content };
 }
 
-export function toolCallActivity({ runtime, tools }: Pick<LoopOptions, "runtime" | "tools">): Activity {
+export function toolCallActivity({
+  runtime,
+  plans,
+  tools,
+}: Pick<LoopOptions, "runtime" | "plans" | "tools">): Activity {
   return implement(
     toolCall,
     {
@@ -126,7 +134,10 @@ export function toolCallActivity({ runtime, tools }: Pick<LoopOptions, "runtime"
     },
     async (work, { actor, signal, id, resumed }) => {
       if (resumed && !work.repeatable) return { ...interrupted };
-      const [entry] = await readLog(runtime, actor, defineLog(work.log, LoopEntry), work.seq, work.seq);
+      const [plan, [entry]] = await Promise.all([
+        plans.of(actor),
+        readLog(runtime, actor, defineLog(work.log, LoopEntry), work.seq, work.seq),
+      ]);
       const given = argumentsOf(entry?.entry ?? null, work.call_id);
       try {
         const outcome = await tools.call({
@@ -134,7 +145,10 @@ export function toolCallActivity({ runtime, tools }: Pick<LoopOptions, "runtime"
           arguments: given,
           tenant: actor.tenant,
           executionId: work.execution_id,
+          invocationId: id,
           idempotencyKey: id,
+          ...callerOf(work, plan),
+          bounds: unbounded,
           signal,
         });
         return toolAnswer(outcome);

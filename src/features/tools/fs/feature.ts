@@ -2,7 +2,7 @@
 import { defineFeature } from "../../feature.ts";
 import { tools } from "../feature.ts";
 
-export { createFsTools } from "./provider.ts";
+export { createFsTools, runFsTool } from "./provider.ts";
 
 export const fsTools = defineFeature({
   name: "tools/fs",

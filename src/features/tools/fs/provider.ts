@@ -3,7 +3,15 @@ import { fileURLToPath } from "node:url";
 import { toolSchema } from "../../../../actors/kernel/schema.ts";
 import { BudgetExceeded } from "../../../lib/guarded/child.ts";
 import { runGuarded } from "../../../lib/guarded/guarded.ts";
-import { outcomeOf, ToolFailure, type ToolOutcome, type ToolProvider, type ToolRequest } from "../port.ts";
+import {
+  executionRequired,
+  outcomeOf,
+  type RegisteredTool,
+  ToolFailure,
+  type ToolOutcome,
+  type ToolProvider,
+  type ToolRequest,
+} from "../port.ts";
 import { createDirectory, deleteOne, edit, multiEdit, read, TooMuchHere, write } from "./files.ts";
 import type { ScanJob } from "./scan-program.ts";
 import { checkArguments, type FsTool, fsArguments, fsDescriptions } from "./schema.ts";
@@ -16,6 +24,32 @@ const walkBudgetMs = 20_000;
 
 /** Tools that may make a mount's content grow. */
 const growing: readonly string[] = ["fs.write", "fs.edit", "fs.multi_edit"] satisfies FsTool[];
+/** Tools that only look. */
+const looking: readonly FsTool[] = ["fs.read", "fs.list", "fs.grep", "fs.glob"];
+/** Those whose second run leaves what the first one left. */
+const repeatable: readonly FsTool[] = [...looking, "fs.create_dir"];
+
+function registered(name: FsTool): RegisteredTool {
+  const readOnly = looking.includes(name);
+  return {
+    name,
+    aliases: [],
+    description: fsDescriptions[name],
+    inputSchema: toolSchema(fsArguments[name]),
+    annotations: {
+      readOnlyHint: readOnly,
+      destructiveHint: !readOnly && name !== "fs.create_dir",
+      idempotentHint: repeatable.includes(name),
+      openWorldHint: false,
+    },
+    source: "builtin",
+    executor: "sandbox",
+    runs: "service",
+    readOnly,
+    idempotent: readOnly,
+    truncates: readOnly,
+  };
+}
 
 /**
  * @param viewFor what an execution's agent sees; `growing` asks for the room that is left in its mounts as well
@@ -23,17 +57,14 @@ const growing: readonly string[] = ["fs.write", "fs.edit", "fs.multi_edit"] sati
 export function createFsTools(
   viewFor: (tenant: string, executionId: string, growing: boolean) => Promise<ViewSpec>,
 ): ToolProvider {
-  const tools = (Object.keys(fsArguments) as FsTool[]).map((name) => ({
-    name,
-    description: fsDescriptions[name],
-    inputSchema: toolSchema(fsArguments[name]),
-  }));
+  const tools = (Object.keys(fsArguments) as FsTool[]).map(registered);
   return {
     tools: () => tools,
     call: async (request) => {
       try {
         const { tenant, executionId, name } = request;
-        return await run(await viewFor(tenant, executionId, growing.includes(name)), request);
+        if (executionId === null) throw executionRequired(name);
+        return await runFsTool(await viewFor(tenant, executionId, growing.includes(name)), request);
       } catch (error) {
         return outcomeOf(error);
       }
@@ -41,7 +72,11 @@ export function createFsTools(
   };
 }
 
-async function run(view: ViewSpec, request: ToolRequest): Promise<ToolOutcome> {
+/** What of a request the tools work by. */
+export type FsRequest = Pick<ToolRequest, "name" | "arguments" | "tenant" | "signal">;
+
+/** @throws ToolFailure, ToolRefusal */
+export async function runFsTool(view: ViewSpec, request: FsRequest): Promise<ToolOutcome> {
   const { name, arguments: given } = request;
   switch (name as FsTool) {
     case "fs.list":
@@ -98,7 +133,7 @@ function withinReason(...[spec, act]: Parameters<typeof within>): ToolOutcome | 
   }
 }
 
-async function scan(job: ScanJob, budgetMs: number, { tenant, signal }: ToolRequest): Promise<ToolOutcome> {
+async function scan(job: ScanJob, budgetMs: number, { tenant, signal }: FsRequest): Promise<ToolOutcome> {
   try {
     return (await runGuarded(program, job, { kind: "walk", tenant, budgetMs, signal, durable: true })) as ToolOutcome;
   } catch (error) {

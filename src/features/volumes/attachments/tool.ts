@@ -6,7 +6,15 @@ import type { Attachment } from "../../../../actors/execution/start/plan.ts";
 import { toolSchema } from "../../../../actors/kernel/schema.ts";
 import { ATTACHMENT_READ } from "../../../../actors/tool/catalog.ts";
 import { maxFileBytes, readBytes, textOf, viewOf } from "../../tools/fs/port.ts";
-import { outcomeOf, ToolFailure, type ToolProvider, ToolRefusal, type ToolRequest } from "../../tools/port.ts";
+import {
+  executionRequired,
+  outcomeOf,
+  type RegisteredTool,
+  ToolFailure,
+  type ToolProvider,
+  ToolRefusal,
+  type ToolRequest,
+} from "../../tools/port.ts";
 import type { Volumes } from "../execution-volumes.ts";
 import { withFile } from "../files/files.ts";
 import { isDirectory } from "../layout.ts";
@@ -23,16 +31,24 @@ export function createAttachmentTool(
   { layout, records }: Pick<Volumes, "layout" | "records">,
   attachmentsOf: (tenant: string, executionId: string) => Promise<readonly Attachment[]>,
 ): ToolProvider {
-  const tools = [
+  const tools: readonly RegisteredTool[] = [
     {
       name: ATTACHMENT_READ,
+      aliases: [],
       description: "Read a file that was attached to the request. Binary content comes as base64.",
       inputSchema: toolSchema(Arguments),
+      annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+      source: "builtin",
+      executor: "server",
+      runs: "service",
+      readOnly: true,
+      idempotent: true,
     },
   ];
 
   async function read({ arguments: given, tenant, executionId }: ToolRequest) {
     const wanted = checked(given);
+    if (executionId === null) throw executionRequired(ATTACHMENT_READ);
     const attachment = (await attachmentsOf(tenant, executionId)).find((candidate) => names(wanted, candidate));
     if (attachment === undefined) throw notAttached(wanted.path);
     const { volume_id, path, mime_type } = attachment;

@@ -1,9 +1,9 @@
 /** Changing what lies in a volume: directories made, files and directories moved and deleted. */
 import { renameSync } from "node:fs";
 import { Problem } from "../../../../actors/kernel/problem.ts";
-import { createFsTools } from "../../tools/fs/feature.ts";
+import { runFsTool } from "../../tools/fs/feature.ts";
 import { address, View, type ViewSpec, viewOf } from "../../tools/fs/port.ts";
-import { ToolFailure } from "../../tools/port.ts";
+import { outcomeOf, ToolFailure } from "../../tools/port.ts";
 import type { VolumeRow } from "../records.ts";
 import type { VolumeService } from "../service.ts";
 import type { Digests } from "./digests.ts";
@@ -14,9 +14,8 @@ export function createChanges(service: VolumeService, digests: Digests) {
   const viewFor = (row: VolumeRow): ViewSpec => viewOf(service.layout.volume(row.volume_id), "/");
 
   async function run(row: VolumeRow, name: string, given: Record<string, unknown>, signal: AbortSignal): Promise<void> {
-    const tools = createFsTools(async () => viewFor(row));
-    const request = { name, arguments: given, tenant: row.tenant, executionId: "", idempotencyKey: "", signal };
-    const outcome = await tools.call(request);
+    const request = { name, arguments: given, tenant: row.tenant, signal };
+    const outcome = await runFsTool(viewFor(row), request).catch(outcomeOf);
     if (outcome.status === "refused") throw invalidPath("leads out of the volume");
     if (outcome.status === "failed") throw new ToolFailure(outcome.code, outcome.message);
   }
