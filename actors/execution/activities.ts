@@ -7,6 +7,7 @@ import { defineActivity, type Outcome } from "../kernel/activity.ts";
 import { AnyJson, JsonObject } from "../kernel/json.ts";
 import { Nothing } from "../kernel/schema.ts";
 import { CountedFor } from "../policy/rates/counted.ts";
+import { CallClearance } from "../policy/security/clearance.ts";
 import { Warning } from "./start/plan.ts";
 
 export const IterationRun = Type.Object({
@@ -144,6 +145,8 @@ export const ModelAnswer = Type.Object({
   /** Absent in answers of earlier versions, as are the next. */
   rate_warnings: Type.Optional(Type.Array(RateWarned)),
   held_calls: Type.Optional(Type.Array(HeldCall)),
+  /** What policy says of each call of the reply, in their order. */
+  clearances: Type.Optional(Type.Array(CallClearance)),
 });
 export type ModelAnswer = Static<typeof ModelAnswer>;
 
@@ -164,7 +167,7 @@ export type ModelFailure = Static<typeof ModelFailure>;
  * `ModelFailure` as details; a call that the rates of tenant and user do not let through is not made, and is one of a code
  * of `heldBack` (loop/own-limits.ts).
  */
-export const modelCall = defineActivity({ name: "model.call", version: 2, input: ModelCallInput, output: ModelAnswer });
+export const modelCall = defineActivity({ name: "model.call", version: 3, input: ModelCallInput, output: ModelAnswer });
 export type ModelOutcome = Outcome<typeof modelCall>;
 
 /** A call of a tool that runs on the node. */

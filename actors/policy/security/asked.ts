@@ -1,6 +1,6 @@
 /** Which people a call waits for: those that its contexts ask, in their order. */
 import type { Json } from "../../kernel/json.ts";
-import { ExpressionError, evaluateExpression, parseExpression } from "../../workflow/run/rules/expression.ts";
+import { ExpressionError, evaluateExpression, parseExpression } from "../../template/expression.ts";
 import type { Governing } from "./evaluate.ts";
 import type { ToolApproval } from "./spec.ts";
 

@@ -1,6 +1,7 @@
 /** What policy looks at in a call: the paths, the command and the URL among its arguments. */
-import { argvOf } from "../../execution/loop/command.ts";
+
 import type { Json } from "../../kernel/json.ts";
+import { argvOf } from "../../tool/argv.ts";
 import { CMD_RUN, canonicalName } from "../../tool/catalog.ts";
 import type { CallCommand } from "./commands.ts";
 import { resolveLexically, workspace } from "./paths.ts";

@@ -1,6 +1,6 @@
 /** What callers write of a security context: what cannot be meant is told, and what stands is made uniform. */
 import type { Issue } from "../../kernel/problem.ts";
-import { ExpressionError, parseExpression } from "../../workflow/run/rules/expression.ts";
+import { ExpressionError, parseExpression } from "../../template/expression.ts";
 import { domainEntryFault } from "./domains.ts";
 import { pathEntryFault } from "./paths.ts";
 import {

@@ -3,10 +3,10 @@
 import { describe, expect, test } from "bun:test";
 import { executionProtocol } from "../../../actors/execution/messages.ts";
 import type { Context } from "../../../actors/kernel/turn.ts";
+import { evaluateExpression, parseExpression } from "../../../actors/template/expression.ts";
 import { TemplateError } from "../../../actors/template/template.ts";
 import { finalOutput } from "../../../actors/workflow/run/blackboard/output.ts";
 import { firstState } from "../../../actors/workflow/run/blackboard/seed.ts";
-import { evaluateExpression, parseExpression } from "../../../actors/workflow/run/rules/expression.ts";
 import { RunTurn } from "../../../actors/workflow/run/turn.ts";
 import { definitionOf, headerOf, noop, runId } from "./fixture.ts";
 

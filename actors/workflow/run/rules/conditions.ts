@@ -7,9 +7,9 @@
 import { verdictOf } from "../../../approval/answers.ts";
 import { isObject, type Json } from "../../../kernel/json.ts";
 import type { Effort } from "../../../template/effort.ts";
+import { ExpressionError, evaluateExpression, parseExpression } from "../../../template/expression.ts";
 import { type Condition, type StateKind, scoreRules, type Transition } from "../../definition.ts";
 import type { StateResult } from "../kind.ts";
-import { ExpressionError, evaluateExpression, parseExpression } from "./expression.ts";
 
 /** What a result is judged with. */
 export interface Judged {

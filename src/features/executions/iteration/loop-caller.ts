@@ -2,7 +2,7 @@
 
 import type { Plan } from "../../../../actors/execution/start/plan.ts";
 import { type CountedFor, rateUserIn } from "../../../../actors/policy/rates/counted.ts";
-import { defaultSecurityContext } from "../../../../actors/policy/security-context.ts";
+import { defaultSecurityContext } from "../../../../actors/policy/security/system.ts";
 import type { CallBounds, CallPolicy, CallWho } from "../../tools/port.ts";
 
 /** Whom the work of an activity is for. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { argvOf, readCommand } from "../../../../actors/execution/loop/command.ts";
+import { readCommand } from "../../../../actors/execution/loop/command.ts";
+import { argvOf } from "../../../../actors/tool/argv.ts";
 
 const shell = (line: string) => ({ command: "/bin/sh", args: ["-c", line] });
 

@@ -10,10 +10,10 @@
  * print and count as true as in templates, except that what is absent equals null. A text that reads both ways is
  * infix: it means the same.
  */
-import type { Json } from "../../../kernel/json.ts";
-import { Effort } from "../../../template/effort.ts";
-import { helpers, isTrue, member, type Value } from "../../../template/helpers.ts";
-import { compileExpression, TemplateError } from "../../../template/template.ts";
+import type { Json } from "../kernel/json.ts";
+import { Effort } from "./effort.ts";
+import { helpers, isTrue, member, type Value } from "./helpers.ts";
+import { compileExpression, TemplateError } from "./template.ts";
 
 /** An expression that is not understood; the message says why and where. */
 export class ExpressionError extends Error {

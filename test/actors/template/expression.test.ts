@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { ExpressionError, evaluateExpression, parseExpression } from "../../../actors/workflow/run/rules/expression.ts";
+import { ExpressionError, evaluateExpression, parseExpression } from "../../../actors/template/expression.ts";
 
 const variables = {
   REVIEW: { score: 0.9, output: { tags: ["a", "b"], ok: true, name: "it's" } },
