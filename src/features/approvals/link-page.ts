@@ -1,32 +1,19 @@
 /** The page behind a decision link: what is asked, and a form for each of the two answers. No scripts. */
-import { createHash } from "node:crypto";
 import type { ApprovalSummary, PendingApproval } from "../../../actors/approval/record.ts";
 import { type DecidedBy, nameOf } from "../../../actors/approval/state.ts";
+import { escaped, pageFrame, privateHeaders } from "../../http/page.ts";
 
-const style = `
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 42rem; margin: 3rem auto; padding: 0 1rem; color: #1b1f24; }
+const frame = pageFrame({
+  referrer: "no-referrer",
+  style: `
 pre { white-space: pre-wrap; overflow-wrap: anywhere; font: inherit; background: #f4f5f7; padding: 1rem; border-radius: 6px; }
-form { margin: 1.5rem 0; } label { display: block; margin-bottom: .25rem; }
+label { display: block; margin-bottom: .25rem; } button { margin-top: .5rem; } .reject { background: #a40e26; }
 textarea { width: 100%; box-sizing: border-box; font: inherit; padding: .5rem; }
-button { font: inherit; margin-top: .5rem; padding: .5rem 1.25rem; border: 0; border-radius: 6px; color: #fff; cursor: pointer; }
-.approve { background: #116329; } .reject { background: #a40e26; } small { color: #57606a; }
-dt { color: #57606a; } dd { margin: 0 0 .75rem; overflow-wrap: anywhere; }
-`;
-const styleHash = createHash("sha256").update(style).digest("base64");
+`,
+});
 
-/** Of everything that is answered at a link: it is not cached, not framed, and sends no referrer. */
-export const linkHeaders = {
-  "Cache-Control": "no-store",
-  "Referrer-Policy": "no-referrer",
-  "X-Content-Type-Options": "nosniff",
-  "X-Robots-Tag": "noindex",
-} as const;
-
-const pageHeaders = {
-  ...linkHeaders,
-  "Content-Type": "text/html; charset=utf-8",
-  "Content-Security-Policy": `default-src 'none'; style-src 'sha256-${styleHash}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
-};
+/** Of everything that is answered at a link. */
+export const linkHeaders = privateHeaders("no-referrer");
 
 /** What is asked. The forms are sent to where the page came from. */
 export function questionPage(approval: PendingApproval): Response {
@@ -99,29 +86,5 @@ export function messagePage(status: number, message: string): Response {
 }
 
 function page(status: number, title: string, content: string): Response {
-  const text = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escaped(title)}</title>
-<style>${style}</style>
-</head>
-<body>
-<h1>${escaped(title)}</h1>
-${content}
-</body>
-</html>
-`;
-  return new Response(text, { status, headers: pageHeaders });
+  return new Response(frame.text({ title, content }), { status, headers: frame.headers() });
 }
-
-const entities: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character] ?? "");

@@ -81,7 +81,7 @@ describe("a browser", () => {
     expect(page.headers.get("content-security-policy")).toMatch(
       /^default-src 'none'; style-src 'sha256-[^']+'; form-action 'self'; /,
     );
-    expect(page.text).toContain("&lt;/pre&gt;&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&amp;&#39;");
+    expect(page.text).toContain("&lt;/pre&gt;&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&amp;&#x27;");
     expect(page.text).not.toMatch(/<script|\son\w+=|https?:\/\//i);
   });
 

@@ -16,7 +16,7 @@ export interface Shown {
 
 const unescaped = (text: string): string =>
   text
-    .replaceAll("&#39;", "'")
+    .replaceAll("&#x27;", "'")
     .replaceAll("&quot;", '"')
     .replaceAll("&gt;", ">")
     .replaceAll("&lt;", "<")

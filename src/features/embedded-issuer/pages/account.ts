@@ -1,10 +1,11 @@
 /** A person's own page: sessions, password, authenticator. What weakens the account asks for the password again. */
 import { createHash, randomBytes } from "node:crypto";
+import { escaped } from "../../../http/page.ts";
 import type { PersonRow } from "../people/records.ts";
 import { accountOf } from "../people/service.ts";
 import { sessionDigest } from "../storage/records.ts";
 import { accountClientId, leadTo, type Page, type PageOf, readForm } from "./frame.ts";
-import { escaped, field, hidden, showPage } from "./page.ts";
+import { field, hidden, showPage } from "./page.ts";
 import { enrolmentText, recoveryText } from "./sign-in.ts";
 
 /** Who is signed in in this browser, and the id of the session. */

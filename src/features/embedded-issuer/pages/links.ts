@@ -2,9 +2,11 @@
  * Pages that links of mails and of the API lead to: an invitation, a new password, and registering. The token stands
  * behind the `#` of the link, so that no log, proxy or preview of a mail has it; the form sends it.
  */
+
+import { escaped } from "../../../http/page.ts";
 import { isAddress } from "../schema.ts";
 import { leadTo, type Page, type PageOf, readForm } from "./frame.ts";
-import { escaped, field, showPage } from "./page.ts";
+import { field, showPage } from "./page.ts";
 
 type Form = (name: string) => string;
 

@@ -1,6 +1,7 @@
 /** Pages that belong to steps of the protocol: the device flow, and signing out. */
 import type { ErrorOut, KoaContextWithOIDC } from "oidc-provider";
-import { escaped, field, hidden, showPage } from "./page.ts";
+import { escaped } from "../../../http/page.ts";
+import { field, hidden, showPage } from "./page.ts";
 
 /** Against forms of other sites: kept in the session, compared by the provider. */
 const xsrfOf = (context: KoaContextWithOIDC): string => {

@@ -3,10 +3,11 @@
  * browser but a token, which counts in this sign-in alone.
  */
 import { Problem } from "../../../../actors/kernel/problem.ts";
+import { escaped } from "../../../http/page.ts";
 import { totpUri } from "../people/codes.ts";
 import type { PersonRow } from "../people/records.ts";
 import { leadTo, type Page, type PageOf, readForm } from "./frame.ts";
-import { escaped, field, hidden, showPage } from "./page.ts";
+import { field, hidden, showPage } from "./page.ts";
 import { leadsTo } from "./protocol.ts";
 
 /** The one answer to all that does not let in. */
