@@ -241,7 +241,7 @@ export const loopLog = (instanceId: string) => defineLog(`loop:${instanceId}`, L
 
 export const executionProtocol = defineProtocol({
   kind: "execution",
-  version: 5,
+  version: 6,
   messages: {
     /** The same again gets the same reply. */
     start: message({ body: Type.Object({ header: Header, plan: Plan }), reply: StartReply }),

@@ -145,6 +145,7 @@ export const problems = {
   template_error: 422,
   depth_exceeded: 422,
   too_many_descendants: 422,
+  too_many_ceilings: 422,
   invalid_input: 422,
   invalid_blackboard: 422,
   reserved_blackboard_key: 422,

@@ -2,6 +2,7 @@
  * The way of a stimulus to its run, decided without any effect: which workflow it goes to, what its run is asked to
  * start with, what a refused start means, and whether a failed attempt is repeated.
  */
+import type { Starter } from "../identity/starter.ts";
 import type { Json } from "../kernel/json.ts";
 import type { Problem } from "../kernel/problem.ts";
 import { iso } from "../kernel/time.ts";
@@ -56,10 +57,23 @@ export function rateUserOfReceiver({ kind, realm, sub }: Receiver): RateUser | n
   return kind === "webhook" || realm === null ? null : rateUserOf({ kind, realm, userId: sub });
 }
 
+/**
+ * For whom the run of a stimulus acts: of a webhook the creator of its source, where that has one.
+ * @param source under which it came, as it is configured now
+ */
+export function starterOfStimulus(
+  { receivedBy, sourceId }: Pick<Stimulus, "receivedBy" | "sourceId">,
+  source: { readonly id: string; readonly creator?: Starter | null } | null,
+): Starter | null {
+  if (receivedBy.kind !== "webhook" || source === null || source.id !== sourceId) return null;
+  return source.creator ?? null;
+}
+
 /** The request for the run of a stimulus. Its rate was debited with the acceptance. */
 export function runRequest(
   stimulus: Stimulus,
   { workflow, version }: Pick<Chosen, "workflow" | "version">,
+  startedBy: Starter | null,
 ): RunRequest {
   const { kind, sub, email, realm } = stimulus.receivedBy;
   return {
@@ -73,6 +87,7 @@ export function runRequest(
     timeoutSeconds: null,
     securityContext: null,
     starter: null,
+    startedBy,
     countedFor: rateUserOfReceiver(stimulus.receivedBy),
     initiatedBy: { kind, sub, email, ...(realm === null ? {} : { realm }) },
     parent: null,

@@ -24,6 +24,7 @@ import type { DevelopmentIssuer } from "../identity/development-issuer.ts";
 import type { EmbeddedRealms } from "../identity/embedded-realms.ts";
 import type { Members } from "../identity/members.ts";
 import type { AuthSettings } from "../identity/settings.ts";
+import type { Starters } from "../identity/starters.ts";
 import type { Tenants } from "../identity/tenants.ts";
 import type { Users } from "../identity/users.ts";
 import type { Activity, FactWriter, News, Projection, Runtime } from "../runtime/port.ts";
@@ -75,6 +76,8 @@ export interface NodeContext<S extends SettingTable = SettingTable> {
   readonly members: Members;
   readonly keys: Keys;
   readonly users: Users;
+  /** Whom management tools act for, as they stand now. */
+  readonly starters: Starters;
   /** Who sends a request to a public route, where it carries a good bearer token; null for all others. */
   readonly callerOf: (request: Request) => Promise<Identity | null>;
   /** Null outside development mode. */

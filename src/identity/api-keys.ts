@@ -30,6 +30,11 @@ export interface Keys {
   /** Whom a value speaks for. @throws Problem 401 `invalid_api_key`, 403 `membership_revoked` */
   identify(value: string): Promise<Identity>;
   /**
+   * Whom a key speaks for now, without its value.
+   * @returns null: it has ended, or is another's @throws Problem 403 `membership_revoked`
+   */
+  identityOfKey(id: string, owner: { readonly realm: string; readonly sub: string }): Promise<Identity | null>;
+  /**
    * Ends keys, with those that were made with them, in the transaction of what ends them.
    * @returns their ids, for `ended` after the commit
    */
@@ -163,6 +168,15 @@ export function createKeys({ sql, members, isListed, notices, now }: KeysOptions
       if (known.identity?.membership !== membership) known.identity = null;
       known.identity ??= identityOf(row, membership, isListed);
       return known.identity;
+    },
+    async identityOfKey(id, { realm, sub }) {
+      const [row] = await sql<Row[]>`
+        select k.hash as digest, k.id, k.tenant, k.realm, k.user_id, k.kind, k.client_id, k.scopes, k.last_used_at,
+          k.expires_at as ends_at, u.email, u.role, u.member_role
+        from api_keys k left join users u on u.realm = k.realm and u.user_id = k.user_id
+        where k.id::text = ${id} and k.realm = ${realm} and k.user_id = ${sub} and k.revoked_at is null`;
+      if (row === undefined || hasEnded(row)) return null;
+      return identityOf(row, await membershipOf(row), isListed);
     },
     async revokeOf(tx, { tenant = null, realm = null, userId = null }) {
       return revokeTree(

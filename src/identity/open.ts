@@ -19,6 +19,7 @@ import {
   type SettingsReading,
   type TokenAlgorithm,
 } from "./settings.ts";
+import { createStarters, type Starters } from "./starters.ts";
 import { createTenants, type Tenants } from "./tenants.ts";
 import { createTokenVerifier } from "./tokens.ts";
 import { createUsers, type Users } from "./users.ts";
@@ -73,6 +74,7 @@ export interface Identification {
   readonly members: Members;
   readonly keys: Keys;
   readonly users: Users;
+  readonly starters: Starters;
   /** Null: the service is no identity provider of its own. */
   readonly embedded: EmbeddedRealms | null;
   /** Rejects while the keys of some configured realm cannot be had; null when none is configured. */
@@ -196,6 +198,14 @@ export function createIdentification({
     saw: users.saw,
     now,
   });
+  const starters = createStarters({
+    sql,
+    keys,
+    members,
+    isListed: (clientId) => listed.has(clientId),
+    notices,
+    now,
+  });
   const failures = limitFailures ? createFailureLimit(now) : null;
   return {
     authenticator: createAuthenticator({ tokens, keys, members, tenants, settings, failures }),
@@ -203,6 +213,7 @@ export function createIdentification({
     members,
     keys,
     users,
+    starters,
     embedded,
     probe: settings.realms.length > 0 ? realms.probe : null,
   };

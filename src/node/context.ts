@@ -103,6 +103,7 @@ export async function openContext(
     members: identity.members,
     keys: identity.keys,
     users: identity.users,
+    starters: identity.starters,
     callerOf: (request) =>
       request.headers.has("authorization")
         ? identity.authenticator.identify(request, false, null).catch(() => null)

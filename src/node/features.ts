@@ -16,6 +16,7 @@ import { gateway } from "../features/gateway/feature.ts";
 import { incidents } from "../features/incidents/feature.ts";
 import { limits } from "../features/limits/feature.ts";
 import { mail } from "../features/mail/feature.ts";
+import { managementTools } from "../features/management-tools/feature.ts";
 import { mcp } from "../features/mcp/feature.ts";
 import { models } from "../features/models/feature.ts";
 import { references } from "../features/references/feature.ts";
@@ -47,6 +48,7 @@ export const features = [
   secrets,
   tools,
   fsTools,
+  managementTools,
   volumes,
   executionTokens,
   agents,

@@ -137,6 +137,7 @@ const pinned: Record<string, number> = {
   template_error: 422,
   depth_exceeded: 422,
   too_many_descendants: 422,
+  too_many_ceilings: 422,
   input_validation_failed: 422,
   invalid_manifest: 422,
   invalid_schema: 422,

@@ -5,6 +5,7 @@
  */
 
 import { type Static, Type } from "@sinclair/typebox";
+import { ShownStarter, shownStarter } from "../../identity/starter.ts";
 import { AnyJson, type Json } from "../../kernel/json.ts";
 import { Nullable, Text, Time } from "../../kernel/schema.ts";
 import { iso } from "../../kernel/time.ts";
@@ -38,6 +39,10 @@ export const ExecutionElement = Type.Object({
   hierarchy: Hierarchy,
   security_context: Nullable(Text),
   initiating_user_sub: Nullable(Text),
+  /** For whom its management tools act; null: there are none. */
+  starter: Nullable(ShownStarter),
+  /** Security contexts that bind it beside its own. */
+  context_ceilings: Type.Array(Text),
   /** The execution that this one repeats. */
   retry_of: Nullable(Text),
   labels: Type.Record(Text, Text),
@@ -106,6 +111,8 @@ export function executionElement({ execution_id, tenant_id }: Subject, state: Li
     hierarchy: header.hierarchy,
     security_context: header.security_context,
     initiating_user_sub: header.initiating_user_sub,
+    starter: shownStarter(header.starter),
+    context_ceilings: header.context_ceilings ?? [],
     retry_of: header.retry_of,
     labels: header.labels,
     usage: state.usage,

@@ -3,6 +3,7 @@
 import { bootstrapFault } from "../../agent/manifest/runtime/bootstrap.ts";
 import { invalid, invalidAt, Problem } from "../../kernel/problem.ts";
 import { imageFault } from "../../manifest/image.ts";
+import { joinedCeilings } from "../../policy/ceilings.ts";
 import { isSecurityContext, mayUseContext } from "../../policy/security-context.ts";
 import { storageQuota } from "../../policy/storage-quota.ts";
 import { TemplateError } from "../../template/template.ts";
@@ -25,6 +26,7 @@ export interface Settled {
  */
 export const startChecks: readonly ((settled: Settled) => Problem | null)[] = [
   checkSecurityContext,
+  checkCeilings,
   checkAttachments,
   checkInput,
   checkOverrideKeys,
@@ -50,6 +52,12 @@ function checkSecurityContext({ request, facts }: Settled): Problem | null {
   }
   if (!isContextChosenByCaller || mayUseContext(name, request.starter, facts.terms.tier)) return null;
   return new Problem("security_context_forbidden", `The caller may not use the security context ${name}`);
+}
+
+/** Those of the call that starts it and those that its agent was deployed with. */
+function checkCeilings({ request, facts }: Settled): Problem | null {
+  const joined = joinedCeilings(request.ceilings, facts.agent.ceilings);
+  return joined instanceof Problem ? joined : null;
 }
 
 function checkAttachments({ request, facts }: Settled): Problem | null {

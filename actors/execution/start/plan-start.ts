@@ -4,8 +4,10 @@
  * been changed before.
  */
 
+import { startedBy } from "../../identity/starter.ts";
 import { Problem } from "../../kernel/problem.ts";
 import { referencesIn } from "../../manifest/references.ts";
+import { joinedCeilings, keptCeilings } from "../../policy/ceilings.ts";
 import { countedFor } from "../../policy/rates/counted.ts";
 import { missingPathWarnings } from "../prompt.ts";
 import { type Settled, startChecks } from "./checks.ts";
@@ -42,6 +44,7 @@ function settle(request: StartRequest, facts: StartFacts): StartPlan {
   const attachments = [...found, ...agent.runAttachments];
   const isInline = needsNoInstance(spec, { tools: agent.tools, attachments }, request);
   const volumes = volumesOf(executionId, request, agent, isInline);
+  const ceilings = joinedCeilings(request.ceilings, agent.ceilings);
   const { execution, runtime } = spec;
   return {
     header: {
@@ -61,6 +64,8 @@ function settle(request: StartRequest, facts: StartFacts): StartPlan {
       hierarchy: hierarchyOf(executionId, request, spec.swarm),
       security_context: agent.securityContext,
       initiating_user_sub: origin.initiatingUserSub,
+      ...startedBy(request.startedBy),
+      ...keptCeilings(ceilings instanceof Problem ? [] : ceilings),
       ...countedFor(request.countedFor),
       retry_of: request.retryOf ?? null,
       runtime: {

@@ -8,9 +8,11 @@
 
 import { type Static, Type } from "@sinclair/typebox";
 import { Delivery, JudgeValidator, OutputHandler, Validator } from "../../agent/manifest/execution/results.ts";
+import { Starter } from "../../identity/starter.ts";
 import { defineLog } from "../../kernel/effect.ts";
 import { AnyJson } from "../../kernel/json.ts";
 import { Nullable } from "../../kernel/schema.ts";
+import { Ceilings } from "../../policy/ceilings.ts";
 import { CountedFor } from "../../policy/rates/counted.ts";
 import { ToolEntry } from "../../tool/catalog.ts";
 
@@ -89,6 +91,10 @@ export const Header = Type.Object({
   hierarchy: Hierarchy,
   security_context: Nullable(Type.String()),
   initiating_user_sub: Nullable(Type.String()),
+  /** For whom its management tools act; absent: there are none. */
+  starter: Type.Optional(Starter),
+  /** Security contexts that bind it beside its own; absent: none. */
+  context_ceilings: Type.Optional(Ceilings),
   /** Whose rates its model and tool calls count in beside the tenant's. */
   counted_for: Type.Optional(CountedFor),
   /** The execution that this one repeats. */

@@ -1,6 +1,7 @@
 /** A start of an execution as a caller, a parent execution, a workflow run, a stimulus or a schedule asks for it. */
 import type { AgentSpec } from "../../agent/manifest/spec.ts";
 import type { Identity } from "../../identity/identity.ts";
+import type { Starter } from "../../identity/starter.ts";
 import type { Json } from "../../kernel/json.ts";
 import type { RateUser } from "../../policy/rates/limits.ts";
 import type { AgentRuntimeOverrides } from "../child.ts";
@@ -28,7 +29,7 @@ export interface StartOrigin {
 }
 
 /** What permissions and quotas need to know of the caller. */
-export interface Starter extends Pick<Identity, "kind" | "role" | "tier" | "membership" | "userId"> {
+export interface StartCaller extends Pick<Identity, "kind" | "role" | "tier" | "membership" | "userId"> {
   /** Null: of a run that was started before realms were kept. */
   readonly realm: string | null;
 }
@@ -41,7 +42,11 @@ export type StartRequest = AgentReference & {
   readonly tenant: string;
   readonly origin: StartOrigin;
   /** Null: no caller; the tenant's own standing decides. */
-  readonly starter: Starter | null;
+  readonly starter: StartCaller | null;
+  /** Kept with the execution, whose management tools act for it. Null, like none: there are no such tools. */
+  readonly startedBy?: Starter | null;
+  /** Security contexts that bind the execution beside its own, because of the tool call that starts it. */
+  readonly ceilings?: readonly string[];
   /** Whose rates it counts in beside the tenant's; null: the tenant's alone. */
   readonly countedFor?: RateUser | null;
   readonly input: Json;
@@ -76,4 +81,6 @@ export interface ResolvedAgent {
   /** The revision: by whom, and when. */
   readonly deployed: { readonly realm: string | null; readonly user_id: string; readonly at: string };
   readonly spec: AgentSpec;
+  /** Security contexts that bind its executions beside their own: a tool call deployed it. Absent: none. */
+  readonly ceilings?: readonly string[];
 }

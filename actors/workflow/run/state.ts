@@ -1,8 +1,10 @@
 /** What a workflow run is made of between two turns. */
 import { type Static, Type } from "@sinclair/typebox";
 import { Attachment, MountPlan } from "../../execution/start/plan.ts";
+import { Starter } from "../../identity/starter.ts";
 import { AnyJson, JsonObject } from "../../kernel/json.ts";
 import { Nullable, Text } from "../../kernel/schema.ts";
+import { Ceilings } from "../../policy/ceilings.ts";
 import { CountedFor } from "../../policy/rates/counted.ts";
 import { Definition, Judge } from "../definition.ts";
 
@@ -38,6 +40,10 @@ export const RunHeader = Type.Object({
   intent: Text,
   attachments: Type.Array(Attachment),
   initiated_by: Initiator,
+  /** For whom the management tools of what it starts act; absent: there are none. */
+  starter: Type.Optional(Starter),
+  /** Security contexts that bind what it starts beside their own; absent: none. */
+  context_ceilings: Type.Optional(Ceilings),
   /** Whose rates the executions that it starts count in beside the tenant's. */
   counted_for: Type.Optional(CountedFor),
   /** Claimed by a consumer who set it going: what the run starts has the quotas of that tier. Null: the tenant's own. */

@@ -6,6 +6,7 @@ import type { AgentEvents } from "./events.ts";
 import { globalForbidden, versionExists } from "./parts.ts";
 import type { AgentScope, AgentStatus } from "./schema.ts";
 import {
+  asReplacing,
   findVersion,
   idByName,
   insertVersion,
@@ -84,7 +85,7 @@ async function attempt(sql: Transaction, deployment: Deployment): Promise<Stored
   const action = latest === null ? "new_version" : "overwrite";
   const stored: StoredVersion = { action, agent_id, scope, status, revision };
   if (!dryRun) {
-    await insertVersion(sql, existing, revision, fresh);
+    await insertVersion(sql, existing, revision, asReplacing(fresh, existing));
     await makeCurrent(sql, agent_id, fresh.version_id, fresh.at);
     const facts = { old_version: existing.version, new_version: version, revision, reason: "deploy" };
     const event = agentEvent("agent_updated", { agent_id, name, version }, fresh.at, facts);

@@ -48,6 +48,8 @@ export interface AgentsOptions {
 export interface Caller extends AuditedCall {
   /** The effective tenant. */
   readonly tenant: string;
+  /** Of a tool call: security contexts that bind what it deploys. Absent: a user deploys, which ends former ones. */
+  readonly ceilings?: readonly string[];
   /** Aborted when the caller has left. */
   readonly signal?: AbortSignal;
 }

@@ -5,6 +5,7 @@ import type { ManifestSource } from "../../../actors/agent/manifest/parse.ts";
 import type { AgentSpec } from "../../../actors/agent/manifest/spec.ts";
 import { keepName, type ManifestPatch, patched, readPatch } from "../../../actors/agent/patch.ts";
 import { systemTenant } from "../../../actors/identity/identity.ts";
+import { starterOf } from "../../../actors/identity/starter.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import type { JudgeReference, Warning } from "../../../actors/manifest/findings.ts";
@@ -27,7 +28,16 @@ import {
 } from "./parts.ts";
 import type { AgentDocumentRow } from "./records.ts";
 import type { AgentScope, Deployed, DryRun, Patched } from "./schema.ts";
-import { findVersion, insertVersion, type LockedAgent, lockVisible, makeCurrent, moveTo } from "./versions.ts";
+import {
+  asReplacing,
+  findVersion,
+  insertVersion,
+  type LockedAgent,
+  lockVisible,
+  makeCurrent,
+  moveTo,
+  type NewVersion,
+} from "./versions.ts";
 
 export interface DeployOptions {
   readonly force: boolean;
@@ -74,7 +84,7 @@ export function publishing(parts: AgentParts) {
       }));
   }
 
-  function newVersion({ identity }: Caller, { spec, document, yaml }: Judged) {
+  function newVersion({ identity, ceilings }: Caller, { spec, document, yaml }: Judged): NewVersion {
     const at = new Date(parts.now());
     return {
       version_id: parts.newId(),
@@ -83,6 +93,8 @@ export function publishing(parts: AgentParts) {
       yaml,
       deployed_by: identity.userId,
       deployed_realm: identity.realm,
+      deployer: starterOf(identity),
+      ceilings: ceilings ?? null,
       at,
     };
   }
@@ -134,7 +146,7 @@ export function publishing(parts: AgentParts) {
     const action = latest === null ? "new_version" : "overwrite";
     if (dryRun) return action;
     const revision = (latest?.revision ?? 0) + 1;
-    const fresh = newVersion(caller, next);
+    const fresh = asReplacing(newVersion(caller, next), agent);
     await insertVersion(tx, agent, revision, fresh);
     await makeCurrent(tx, agent_id, fresh.version_id, fresh.at);
     const facts = { old_version: agent.version, new_version: version, revision, reason: "patch" };

@@ -55,6 +55,7 @@ export type RunnableRow = Pick<
 > & {
   readonly deployed_by: string;
   readonly deployed_realm: string | null;
+  readonly context_ceilings: readonly string[] | null;
 };
 
 interface Runnable {
@@ -79,7 +80,7 @@ export function agentRecords(sql: Sql) {
 
   const runnable = sql`
     a.agent_id, a.tenant, a.scope, a.name, a.status, v.version_id, v.version, v.revision,
-    v.deployed_at, v.deployed_by, v.deployed_realm`;
+    v.deployed_at, v.deployed_by, v.deployed_realm, v.context_ceilings`;
 
   /** The current version, or the latest revision of the one named. */
   const versionJoin = (version: string | null): Fragment =>

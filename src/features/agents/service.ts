@@ -123,7 +123,8 @@ export function createAgents(options: AgentsOptions) {
       const { agent_id, name, revision } = row;
       const deployed = { realm: row.deployed_realm, user_id: row.deployed_by, at: row.deployed_at.toISOString() };
       const spec = await specOf(tenant, row);
-      return { agent_id, name, version: row.version, revision, tenant: row.tenant, deployed, spec };
+      const ceilings = row.context_ceilings ?? [];
+      return { agent_id, name, version: row.version, revision, tenant: row.tenant, deployed, spec, ceilings };
     },
   };
 }

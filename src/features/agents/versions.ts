@@ -2,7 +2,11 @@
 
 import { agentEvent, changeStatus, type Ownership } from "../../../actors/agent/lifecycle.ts";
 import type { AgentSpec } from "../../../actors/agent/manifest/spec.ts";
+import type { Starter } from "../../../actors/identity/starter.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
+import { Problem } from "../../../actors/kernel/problem.ts";
+import { joinedCeilings } from "../../../actors/policy/ceilings.ts";
+import { texts } from "../../store/postgres/array-literal.ts";
 import type { Transaction } from "../../store/postgres/pool.ts";
 import type { AgentEvents } from "./events.ts";
 import type { AgentStatus } from "./schema.ts";
@@ -17,6 +21,10 @@ export interface NewVersion {
   readonly deployed_by: string;
   /** Whose subject that is. */
   readonly deployed_realm: string;
+  /** The same with its permissions: a schedule starts the agent for it. */
+  readonly deployer: Starter;
+  /** Of a tool call: security contexts that bind what it deploys; null: a user deploys. */
+  readonly ceilings: readonly string[] | null;
   readonly at: Date;
 }
 
@@ -30,6 +38,8 @@ export interface LockedAgent extends Ownership {
   /** Of the current version. */
   readonly version: string;
   readonly revision: number;
+  /** Of the current version; null: none. */
+  readonly context_ceilings: readonly string[] | null;
 }
 
 export interface VersionKey {
@@ -38,7 +48,12 @@ export interface VersionKey {
   readonly revision: number;
 }
 
-type Row = Omit<LockedAgent, "version" | "revision">;
+/** The current version, as far as what replaces it has to know it. */
+interface CurrentVersion extends VersionKey {
+  readonly context_ceilings: readonly string[] | null;
+}
+
+type Row = Omit<LockedAgent, "version" | "revision" | "context_ceilings">;
 
 /** By name within one tenant, whose it must be. */
 export async function lockByName(sql: Transaction, tenant: string, name: string): Promise<LockedAgent | null> {
@@ -65,9 +80,11 @@ export async function lockVisible(sql: Transaction, tenant: string, agentId: str
 /** Read after the lock is held: a join would show the version that was current before the wait for it. */
 async function withVersion(sql: Transaction, [row]: readonly Row[]): Promise<LockedAgent | null> {
   if (row === undefined) return null;
-  const [current] = await sql<VersionKey[]>`
-    select version_id, version, revision from agent_versions where version_id = ${row.current_version_id}`;
-  return current === undefined ? null : { ...row, version: current.version, revision: current.revision };
+  const [current] = await sql<CurrentVersion[]>`
+    select version_id, version, revision, context_ceilings from agent_versions where version_id = ${row.current_version_id}`;
+  if (current === undefined) return null;
+  const { version, revision, context_ceilings } = current;
+  return { ...row, version, revision, context_ceilings };
 }
 
 /** @param revision null: the latest */
@@ -99,17 +116,32 @@ export async function insertVersion(
   sql: Transaction,
   { agent_id, tenant }: { readonly agent_id: string; readonly tenant: string },
   revision: number,
-  { version_id, spec, document, yaml, deployed_by, deployed_realm, at }: NewVersion,
+  { version_id, spec, document, yaml, deployed_by, deployed_realm, deployer, ceilings, at }: NewVersion,
 ): Promise<void> {
   const { metadata, input_schema } = spec;
   await sql`
     insert into agent_versions (version_id, agent_id, tenant, version, revision, agent_type, labels, metadata,
-      input_schema, document, manifest_yaml, spec, deployed_at, deployed_by, deployed_realm)
+      input_schema, document, manifest_yaml, spec, deployed_at, deployed_by, deployed_realm, deployer, context_ceilings)
     values (${version_id}, ${agent_id}, ${tenant}, ${metadata.version}, ${revision}, ${metadata.agent_type},
       ${JSON.stringify(metadata.labels)}::text::jsonb, ${JSON.stringify(metadata)}::text::json,
       ${input_schema === null ? null : JSON.stringify(input_schema)}::text::json, ${JSON.stringify(document)}::text::json,
       ${yaml}, ${JSON.stringify(spec)}::text::json, ${at}, ${deployed_by},
-      ${deployed_realm})`;
+      ${deployed_realm}, ${JSON.stringify(deployer)}::text::jsonb,
+      ${ceilings === null || ceilings.length === 0 ? null : texts(ceilings)}::text[])`;
+}
+
+/**
+ * A version as it replaces another one: a tool call adds its ceilings to those of what it replaces, a user ends them.
+ * @throws Problem 422 `too_many_ceilings`
+ */
+export function asReplacing(
+  fresh: NewVersion,
+  { context_ceilings }: Pick<LockedAgent, "context_ceilings">,
+): NewVersion {
+  if (fresh.ceilings === null) return fresh;
+  const ceilings = joinedCeilings(fresh.ceilings, context_ceilings ?? []);
+  if (ceilings instanceof Problem) throw ceilings;
+  return { ...fresh, ceilings };
 }
 
 /** The environments of an agent's versions, each once. @param versionId null: of all of them */

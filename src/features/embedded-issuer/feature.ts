@@ -71,7 +71,20 @@ export const embeddedIssuer = defineFeature({
     return problems;
   },
   async open(node, { audit, encryption, mail, colony }) {
-    const { settings, sql, embedded, publicUrl, now, newId, warn, environmentAsSet, members, keys, callerOf } = node;
+    const {
+      settings,
+      sql,
+      embedded,
+      publicUrl,
+      now,
+      newId,
+      warn,
+      environmentAsSet,
+      members,
+      keys,
+      starters,
+      callerOf,
+    } = node;
     const seal = sealedAnswers(encryption);
     if (embedded === null) return { service: null, routes: peopleRoutes({ sql, administration: null, seal, newId }) };
     // Loaded where it is used: it is the largest library of all.
@@ -107,6 +120,7 @@ export const embeddedIssuer = defineFeature({
       samlOf: (tenant) => (realms.isServed(tenant) ? colony.saml.of(tenant) : Promise.resolve(null)),
       members,
       keys,
+      starters,
       callerOf,
       now,
       newId,

@@ -5,6 +5,7 @@ import type { Route } from "../../http/route.ts";
 import type { Keys } from "../../identity/api-keys.ts";
 import type { EmbeddedRealms } from "../../identity/embedded-realms.ts";
 import type { Members } from "../../identity/members.ts";
+import type { Starters } from "../../identity/starters.ts";
 import { invalidToken } from "../../identity/tokens.ts";
 import type { Secret } from "../../lib/secret.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
@@ -44,6 +45,7 @@ export interface IssuerOptions {
   readonly samlOf: (tenant: string) => Promise<SamlSettings | null>;
   readonly members: Members;
   readonly keys: Keys;
+  readonly starters: Starters;
   /** Who sends a request; null without a good token. */
   readonly callerOf: (request: Request) => Promise<Identity | null>;
   readonly now: () => number;
@@ -89,6 +91,10 @@ export async function openIssuer(options: IssuerOptions): Promise<Issuer> {
   options.keys.guardedBy(async (tx, { kind, realm, userId }) => {
     if (kind === "service_account" || !isOwnRealm(realms, realm)) return;
     if (!(await records.holdActive(tx, realm, userId))) throw invalidToken();
+  });
+  options.starters.guardedBy(async ({ kind, realm, sub }) => {
+    if (kind === "service_account" || !isOwnRealm(realms, realm)) return true;
+    return sql.begin((tx) => records.holdActive(tx, realm, sub));
   });
   const entrance = createEntrance(providerOf, publicUrl);
   await issuerKeys.ring();

@@ -73,6 +73,8 @@ function requestOf(
       exempt: true,
     },
     starter: null,
+    startedBy: header.starter ?? null,
+    ceilings: header.context_ceilings ?? [],
     countedFor: counted,
     input,
     timeoutSeconds: Math.ceil(timeout_ms / 1000),

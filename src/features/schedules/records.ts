@@ -1,5 +1,6 @@
 /** The SQL of schedules. Agents of every tenant: schedules run without a caller. */
 import type { ScheduleSpec } from "../../../actors/agent/manifest/spec.ts";
+import type { Starter } from "../../../actors/identity/starter.ts";
 import { texts } from "../../store/postgres/array-literal.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
 
@@ -11,6 +12,8 @@ export interface ScheduledAgent {
   /** Of the current version; intervals are counted from here. */
   readonly deployed_at: Date;
   readonly deployed_by: string;
+  /** The same with the permissions held then; null: a former version deployed it. */
+  readonly deployer: Starter | null;
   /** The agent's latest change: since then the schedule is in force. */
   readonly updated_at: Date;
 }
@@ -20,7 +23,7 @@ const pageSize = 1000;
 
 export function scheduleRecords(sql: Sql) {
   const columns = sql`
-    a.agent_id, a.tenant, v.spec -> 'schedule' as schedule, v.deployed_at, v.deployed_by, a.updated_at
+    a.agent_id, a.tenant, v.spec -> 'schedule' as schedule, v.deployed_at, v.deployed_by, v.deployer, a.updated_at
     from agents a join agent_versions v on v.version_id = a.current_version_id
     where v.spec ->> 'schedule' is not null and a.status = 'active' and a.deleted_at is null
       and not exists (select from tenants t where t.slug = a.tenant and t.status <> 'active')`;

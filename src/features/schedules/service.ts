@@ -128,7 +128,10 @@ export function openSchedules(options: SchedulesOptions): Schedules {
     await start(agent, executionId);
   }
 
-  async function start({ agent_id: agentId, tenant, deployed_by }: ScheduledAgent, executionId: string): Promise<void> {
+  async function start(
+    { agent_id: agentId, tenant, deployed_by, deployer }: ScheduledAgent,
+    executionId: string,
+  ): Promise<void> {
     try {
       const { spec } = await options.resolve({ tenant, agentId });
       await options.start(executionId, {
@@ -142,6 +145,7 @@ export function openSchedules(options: SchedulesOptions): Schedules {
           exempt: false,
         },
         starter: null,
+        startedBy: deployer,
         input: spec.task.input_data ?? "",
       });
     } catch (error) {

@@ -1,6 +1,7 @@
 /** The record of a run as clients read it, and its row in lists (docs/reference/workflows.md). Every key is always there. */
 
 import { type Static, Type } from "@sinclair/typebox";
+import { ShownStarter, shownStarter } from "../../../identity/starter.ts";
 import { AnyJson, type Json, JsonObject } from "../../../kernel/json.ts";
 import { Nullable, Text, Time } from "../../../kernel/schema.ts";
 import { iso } from "../../../kernel/time.ts";
@@ -43,6 +44,10 @@ export const RunElement = Type.Object({
   retry_of: Nullable(Text),
   stimulus_id: Nullable(Text),
   initiated_by: Initiator,
+  /** For whom the management tools of what it starts act; null: there are none. */
+  starter: Nullable(ShownStarter),
+  /** Security contexts that bind what it starts beside their own. */
+  context_ceilings: Type.Array(Text),
   temporal_workflow_id: Text,
   temporal_run_id: Text,
 });
@@ -112,6 +117,8 @@ export function runElement({ execution_id, tenant_id }: Subject, state: ElementS
     retry_of: header.retry_of,
     stimulus_id: header.stimulus_id,
     initiated_by: header.initiated_by,
+    starter: shownStarter(header.starter),
+    context_ceilings: header.context_ceilings ?? [],
     temporal_workflow_id: execution_id,
     temporal_run_id: execution_id,
   };

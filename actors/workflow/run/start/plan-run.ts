@@ -3,9 +3,11 @@
  * with, or to the problem that refuses it. Every check applies to settled values.
  */
 import { type Attachment, maxDepth } from "../../../execution/start/plan.ts";
+import { startedBy } from "../../../identity/starter.ts";
 import { isObject, type Json } from "../../../kernel/json.ts";
 import { invalid, invalidAt, Problem } from "../../../kernel/problem.ts";
 import { isStorableJson, unusableText } from "../../../manifest/storable.ts";
+import { joinedCeilings, keptCeilings } from "../../../policy/ceilings.ts";
 import type { TenantTerms } from "../../../policy/quota.ts";
 import { countedFor } from "../../../policy/rates/counted.ts";
 import { mayUseContext } from "../../../policy/security-context.ts";
@@ -63,6 +65,7 @@ const checks: readonly ((settled: Settled) => Problem | null)[] = [
   // A child has its parent's context, which was checked with the parent's start.
   ({ request, facts }) =>
     request.parent === null ? contextProblem(request.securityContext, request.starter, facts.terms) : null,
+  ({ request, facts }) => ceilingsProblem(request.ceilings, facts.workflow.ceilings),
   ({ request, facts, start }) => volumesProblem(start.volumes, namedBy(request, facts), facts.terms, facts.storage),
 ];
 
@@ -81,6 +84,7 @@ function settle(request: RunRequest, { executionId, workflow, input, attachments
   const { parent } = request;
   const overrides = overridesOf(request);
   const found = attachments instanceof Problem ? [] : attachments;
+  const ceilings = joinedCeilings(request.ceilings, workflow.ceilings);
   return {
     header: {
       workflow_id: workflow.workflow_id,
@@ -90,6 +94,8 @@ function settle(request: RunRequest, { executionId, workflow, input, attachments
       intent: request.intent,
       attachments: [...found, ...(parent?.attachments ?? [])],
       initiated_by: request.initiatedBy,
+      ...startedBy(request.startedBy),
+      ...keptCeilings(ceilings instanceof Problem ? [] : ceilings),
       ...countedFor(request.countedFor),
       tier: tierOf(request.starter),
       security_context: request.securityContext,
@@ -160,6 +166,12 @@ function contextProblem(context: string | null, starter: RunRequest["starter"], 
   return new Problem("security_context_forbidden", message);
 }
 
+/** Those of the call that starts it and those that the workflow was registered with. */
+function ceilingsProblem(asked: RunRequest["ceilings"], registered: RunRequest["ceilings"]): Problem | null {
+  const joined = joinedCeilings(asked, registered);
+  return joined instanceof Problem ? joined : null;
+}
+
 export interface RetryFacts {
   readonly executionId: string;
   /** Of the run that is begun anew. */
@@ -177,11 +189,11 @@ export interface RetryFacts {
  *   `unknown_state`
  */
 export function planRetry(
-  { starter, countedFor: counted, fromState, initiatedBy }: RetryRequest,
+  { starter, startedBy: by, ceilings: asked, countedFor: counted, fromState, initiatedBy }: RetryRequest,
   { executionId, earlierId, earlier, terms, storage }: RetryFacts,
 ): RunPlan | Problem {
   const { header, definition, status } = earlier;
-  const { volumes: had, counted_for: _, ...kept } = header;
+  const { volumes: had, counted_for: _, context_ceilings: bound, ...kept } = header;
   const state = fromState ?? earlier.current_state ?? definition.initial_state;
   const named = keptVolumes(had);
   const volumes = runVolumes(definition.storage, named, storage.readable);
@@ -194,10 +206,14 @@ export function planRetry(
   const problem =
     contextProblem(header.security_context, starter, terms) ?? volumesProblem(volumes, named, terms, storage);
   if (problem !== null) return problem;
+  const ceilings = joinedCeilings(asked, bound);
+  if (ceilings instanceof Problem) return ceilings;
   return {
     header: {
       ...kept,
       initiated_by: initiatedBy,
+      ...startedBy(by),
+      ...keptCeilings(ceilings),
       ...countedFor(counted),
       tier: tierOf(starter),
       ...ancestryOf(executionId, null),

@@ -1,7 +1,8 @@
 /** A start of a workflow run as a request, a tool, a parent run, a stimulus or a retry asks for it. */
 import type { Attachment } from "../../../execution/start/plan.ts";
-import type { Starter } from "../../../execution/start/request.ts";
+import type { StartCaller } from "../../../execution/start/request.ts";
 import { tiers } from "../../../identity/identity.ts";
+import type { Starter } from "../../../identity/starter.ts";
 import type { Json } from "../../../kernel/json.ts";
 import type { RateUser } from "../../../policy/rates/limits.ts";
 import type { Definition } from "../../definition.ts";
@@ -21,7 +22,11 @@ export interface RunRequest {
   readonly timeoutSeconds: number | null;
   readonly securityContext: string | null;
   /** For permissions and quotas; null: no caller, the tenant's own standing decides. */
-  readonly starter: Starter | null;
+  readonly starter: StartCaller | null;
+  /** Kept with the run. Null, like none: the agents that it starts have no management tools. */
+  readonly startedBy?: Starter | null;
+  /** Security contexts that bind what the run starts, because of the tool call that starts it. */
+  readonly ceilings?: readonly string[];
   /** Whose rates it counts in beside the tenant's; null: the tenant's alone. */
   readonly countedFor?: RateUser | null;
   readonly initiatedBy: Initiator;
@@ -45,7 +50,10 @@ export interface RetryRequest {
   readonly tenant: string;
   /** Null: the last state entered. */
   readonly fromState: string | null;
-  readonly starter: Starter;
+  readonly starter: StartCaller;
+  readonly startedBy: Starter;
+  /** See `RunRequest`; beside those of the earlier run. */
+  readonly ceilings?: readonly string[];
   /** Whose rates it counts in beside the tenant's; null: the tenant's alone. */
   readonly countedFor?: RateUser | null;
   readonly initiatedBy: Initiator;
@@ -59,15 +67,17 @@ export interface ResolvedWorkflow {
   /** Whose it is; `svc-system` for a global one. */
   readonly owner: string;
   readonly definition: Definition;
+  /** Security contexts that bind what its runs start: a tool call registered it. Absent: none. */
+  readonly ceilings?: readonly string[];
 }
 
 /** What a run keeps of its starter's standing; only consumers bring a tier of their own. */
-export function tierOf(starter: Starter | null): string | null {
+export function tierOf(starter: StartCaller | null): string | null {
   return starter?.kind === "consumer" ? (starter.tier ?? null) : null;
 }
 
-/** The starter of what a run starts: a consumer with that tier; null where the tenant's own standing decides. */
-export function starterOf({ tier: claimed, initiated_by, counted_for }: RunHeader): Starter | null {
+/** The caller of what a run starts: a consumer with that tier; null where the tenant's own standing decides. */
+export function callerOf({ tier: claimed, initiated_by, counted_for }: RunHeader): StartCaller | null {
   const tier = tiers.find((one) => one === claimed);
   if (tier === undefined) return null;
   const realm = initiated_by.realm ?? counted_for?.realm ?? null;

@@ -4,6 +4,7 @@ import type { Plan, Warning } from "../../../../actors/execution/start/plan.ts";
 import type { StartOrigin, StartRequest } from "../../../../actors/execution/start/request.ts";
 import { type ExecutionState, isOver } from "../../../../actors/execution/state.ts";
 import type { Identity } from "../../../../actors/identity/identity.ts";
+import { starterOf } from "../../../../actors/identity/starter.ts";
 import type { Json } from "../../../../actors/kernel/json.ts";
 import { invalidAt, invalidField, Problem } from "../../../../actors/kernel/problem.ts";
 import { isStorable, isStorableJson, unusableText } from "../../../../actors/manifest/storable.ts";
@@ -54,6 +55,7 @@ export function readStart(call: Caller, agentId: string, body: StartBody, query:
     tenant: call.tenant,
     origin: apiOrigin(call.identity),
     starter: call.identity,
+    startedBy: starterOf(call.identity),
     countedFor: rateUserOf(call.identity),
     agentId,
     input,
@@ -90,6 +92,7 @@ export function readRetry(
     tenant: call.tenant,
     origin: apiOrigin(call.identity),
     starter: call.identity,
+    startedBy: starterOf(call.identity),
     countedFor: rateUserOf(call.identity),
     agentId: header.agent_id,
     // Attachments are folded into the stored input already; folding the same ones again changes nothing.

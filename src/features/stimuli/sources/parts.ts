@@ -38,7 +38,7 @@ export interface SourceServiceOptions {
 export interface Changer {
   /** The effective tenant. */
   readonly tenant: string;
-  readonly identity: Pick<Identity, "kind" | "userId" | "realm" | "scopes">;
+  readonly identity: Pick<Identity, "kind" | "userId" | "realm" | "scopes" | "role" | "membership" | "keyId">;
   readonly by: AuditedBy;
 }
 

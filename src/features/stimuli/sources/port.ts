@@ -1,4 +1,5 @@
 /** Where stimuli come from, as the intake and routing see it. Answers are at most 3 s old. */
+import type { Starter } from "../../../../actors/identity/starter.ts";
 import type { Problem } from "../../../../actors/kernel/problem.ts";
 import type { Acknowledge } from "../../../../actors/stimulus/stimulus.ts";
 
@@ -27,6 +28,8 @@ export interface StimulusSource {
   readonly ratePerMinute: number | null;
   /** Lower case; `*` = all that may be forwarded at all. */
   readonly forwardHeaders: readonly string[];
+  /** For whom the runs of its webhooks act; null: a former version made it. */
+  readonly creator?: Starter | null;
 }
 
 /** A tenant whose secrets may verify a delivery to a source. */

@@ -1,4 +1,5 @@
 /** The SQL of the table `stimulus_sources`, tenant first. */
+import type { Starter } from "../../../../actors/identity/starter.ts";
 import type { Acknowledge } from "../../../../actors/stimulus/stimulus.ts";
 import { texts } from "../../../store/postgres/array-literal.ts";
 import type { Sql, Transaction } from "../../../store/postgres/pool.ts";
@@ -33,6 +34,8 @@ export interface SourceRow {
   readonly created_at: Date;
   readonly updated_at: Date;
   readonly created_by: { readonly kind: string; readonly sub: string };
+  /** The same with the permissions held then; null: a former version made it, or the configuration file. */
+  readonly creator: Starter | null;
 }
 
 /** With its rank among the sources of its name, and when it brought something last. */
@@ -51,6 +54,8 @@ export interface NewRow {
   readonly settings: SourceSettings;
   readonly secrets: StoredSecrets;
   readonly createdBy: { readonly kind: string; readonly sub: string };
+  /** Null: the configuration file made it. */
+  readonly creator: Starter | null;
   readonly at: Date;
 }
 
@@ -71,7 +76,7 @@ export function sourceRecords(sql: Sql) {
   const columns = sql`r.id, r.tenant, r.source, r.workflow, r.workflow_version, r.enabled, r.preset,
     r.tolerance_seconds, r.replay_guard, r.require_timestamp, r.acknowledge, r.idempotency_fallback, r.forward_headers, r.rate_per_minute, r.description, r.secret_version,
     r.secret, r.previous_secret, r.previous_expires_at, r.revision, r.created_at, r.updated_at,
-    r.created_by`;
+    r.created_by, r.creator`;
   const rank = sql`(select count(*) < ${bareUrlSources} from (select from stimulus_sources o
     where o.source = r.source and (o.created_at, o.id) < (r.created_at, r.id) limit ${bareUrlSources}) as older)
     as is_among_oldest`;
@@ -117,17 +122,17 @@ export function sourceRecords(sql: Sql) {
       return row?.id ?? null;
     },
 
-    async insert(tx: Transaction, { id, tenant, settings, secrets, createdBy, at }: NewRow): Promise<void> {
+    async insert(tx: Transaction, { id, tenant, settings, secrets, createdBy, creator, at }: NewRow): Promise<void> {
       await tx`
         insert into stimulus_sources (id, tenant, source, workflow, workflow_version, enabled, preset, tolerance_seconds,
           replay_guard, require_timestamp, acknowledge, idempotency_fallback, forward_headers, rate_per_minute, description, secret_version, secret, previous_secret,
-          previous_expires_at, created_at, updated_at, created_by)
+          previous_expires_at, created_at, updated_at, created_by, creator)
         values (${id}, ${tenant}, ${settings.source}, ${settings.workflow}, ${settings.workflowVersion},
           ${settings.enabled}, ${settings.preset}, ${settings.toleranceSeconds}, ${settings.replayGuard},
           ${settings.requireTimestamp}, ${settings.acknowledge},
           ${settings.idempotencyFallback}, ${texts(settings.forwardHeaders)}::text[], ${settings.ratePerMinute}, ${settings.description},
           ${secrets.secret_version}, ${secrets.secret}, ${secrets.previous_secret}, ${secrets.previous_expires_at},
-          ${at}, ${at}, ${JSON.stringify(createdBy)}::text::jsonb)`;
+          ${at}, ${at}, ${JSON.stringify(createdBy)}::text::jsonb, ${JSON.stringify(creator)}::text::jsonb)`;
     },
 
     /** @returns whether the row was still as it had been read */

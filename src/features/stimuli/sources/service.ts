@@ -1,4 +1,5 @@
 /** What can be done with sources: listed, made, removed; what is there is changed by `changes.ts`. */
+import { starterOf } from "../../../../actors/identity/starter.ts";
 import { invalidField, Problem } from "../../../../actors/kernel/problem.ts";
 import { type List, listOf, type Page } from "../../../http/paging.ts";
 import { changing } from "./changes.ts";
@@ -57,12 +58,13 @@ export function createSourceService(options: SourceServiceOptions) {
       const secrets: StoredSecrets =
         text === null ? noSecrets : replacedSecrets(encryption, { tenant, id, secret_version: 0 }, text);
       const createdBy = { kind: identity.kind, sub: identity.userId };
+      const creator = starterOf(identity);
       await sql.begin(async (tx) => {
         const count = await records.hold(tx, tenant);
         const existing = await records.idOf(tx, tenant, settings.source);
         if (existing !== null) throw sourceExists(existing, settings.source);
         if (count >= maxSources) throw tooManySources();
-        await records.insert(tx, { id, tenant, settings, secrets, createdBy, at: new Date(now()) });
+        await records.insert(tx, { id, tenant, settings, secrets, createdBy, creator, at: new Date(now()) });
         await parts.append(tx, changer, "created", id, {
           ...shownSettings(settings),
           has_secret: text !== null,

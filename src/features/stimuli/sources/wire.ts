@@ -21,11 +21,12 @@ export function sourceOfRow(row: SourceRow): StimulusSource {
     idempotencyFallback: row.idempotency_fallback,
     forwardHeaders: row.forward_headers,
     ratePerMinute: row.rate_per_minute,
+    creator: row.creator,
   };
 }
 
 export function settingsOf(row: SourceRow): SourceSettings {
-  const { id: _, tenant: __, ...settings } = sourceOfRow(row);
+  const { id: _, tenant: __, creator: ___, ...settings } = sourceOfRow(row);
   return { ...settings, description: row.description };
 }
 

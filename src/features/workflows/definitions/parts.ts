@@ -33,6 +33,8 @@ export interface Caller {
   readonly tenant: string;
   /** As the audit log tells. */
   readonly by: AuditedBy;
+  /** Of a tool call: security contexts that bind what it registers. Absent: a user registers, which ends former ones. */
+  readonly ceilings?: readonly string[];
   /** Aborted when the caller has left. */
   readonly signal?: AbortSignal;
 }

@@ -72,6 +72,8 @@ export interface NewWorkflow {
   readonly definition: string;
   readonly registeredBy: string;
   readonly registeredRealm: string;
+  /** Security contexts that bind what its runs start beside their own; absent: none. */
+  readonly ceilings?: readonly string[];
 }
 
 /** How a workflow is named: a UUID pins its version. */
@@ -105,6 +107,8 @@ export interface Located {
   readonly name: string;
   readonly version: string;
   readonly revision: string;
+  /** Security contexts that bind what its runs start; null: none. */
+  readonly context_ceilings: readonly string[] | null;
 }
 
 const ownersOf = (tenant: string): string => texts([tenant, globalOwner]);
@@ -132,7 +136,7 @@ export function workflowRecords(sql: Sql) {
             select * from unnest(${tenants}::text[], ${texts(keys.map(({ name }) => name))}::text[])
               with ordinality as u (tenant, name, place)
             limit cardinality(${tenants}::text[])) asked,
-          lateral (select w.workflow_id, w.tenant, w.name, w.version, w.revision from workflows w
+          lateral (select w.workflow_id, w.tenant, w.name, w.version, w.revision, w.context_ceilings from workflows w
             where w.name = asked.name and w.tenant in (asked.tenant, ${globalOwner})
             order by (w.tenant = asked.tenant) desc, w.version_order desc, w.created_at desc limit 1) as found`;
     return new Map(rows.map(({ place, ...row }) => [nameOf(keys[place - 1] as Named), row]));
@@ -145,7 +149,7 @@ export function workflowRecords(sql: Sql) {
       if (version === null && !isUuid(ref)) return ref.includes("\0") ? null : latest({ tenant, name: ref });
       const [row] = await sql<
         Located[]
-      >`select w.workflow_id, w.tenant, w.name, w.version, w.revision ${named(tenant, reference)}`;
+      >`select w.workflow_id, w.tenant, w.name, w.version, w.revision, w.context_ceilings ${named(tenant, reference)}`;
       return row ?? null;
     },
 
@@ -214,8 +218,8 @@ export function workflowRecords(sql: Sql) {
     /** Holds every version of a name until the transaction ends, so that changes of it come one after the other. */
     async hold(tx: Transaction, owner: string, name: string) {
       await tx`select pg_advisory_xact_lock(hashtextextended(${`workflow ${owner} ${name}`}, 0))`;
-      return tx<{ workflow_id: string; version: string }[]>`
-        select workflow_id, version from workflows where tenant = ${owner} and name = ${name}
+      return tx<{ workflow_id: string; version: string; context_ceilings: readonly string[] | null }[]>`
+        select workflow_id, version, context_ceilings from workflows where tenant = ${owner} and name = ${name}
         order by version_order desc for update`;
     },
 
@@ -231,13 +235,13 @@ export function workflowRecords(sql: Sql) {
       await tx`
         insert into workflows (workflow_id, tenant, name, version, version_order, description, labels, annotations, tags,
           metadata, input_schema, manifest_yaml, manifest_sha256, definition, created_at, registered_at, registered_by,
-          registered_realm)
+          registered_realm, context_ceilings)
         values (${workflowId}, ${owner}, ${workflow.name}, ${workflow.version}, ${versionOrder(workflow.version)},
           ${workflow.description}, ${JSON.stringify(workflow.labels)}::text::jsonb,
           ${JSON.stringify(workflow.annotations)}::text::json, ${texts(workflow.tags)}::text[],
           ${JSON.stringify(workflow.metadata)}::text::json, ${JSON.stringify(workflow.inputSchema)}::text::json,
           ${workflow.manifestYaml}, ${workflow.manifestSha256}, ${workflow.definition}, ${at}, ${at},
-          ${workflow.registeredBy}, ${workflow.registeredRealm})`;
+          ${workflow.registeredBy}, ${workflow.registeredRealm}, ${ceilingsIn(workflow)}::text[])`;
     },
 
     /** Registers again under the same id. @returns when it was first registered */
@@ -250,7 +254,7 @@ export function workflowRecords(sql: Sql) {
           input_schema = ${JSON.stringify(workflow.inputSchema)}::text::json, manifest_yaml = ${workflow.manifestYaml},
           manifest_sha256 = ${workflow.manifestSha256}, definition = ${workflow.definition}, revision = revision + 1,
           registered_at = ${at}, registered_by = ${workflow.registeredBy},
-          registered_realm = ${workflow.registeredRealm}
+          registered_realm = ${workflow.registeredRealm}, context_ceilings = ${ceilingsIn(workflow)}::text[]
         where workflow_id = ${workflowId} returning created_at`;
       return row?.created_at ?? at;
     },
@@ -294,3 +298,5 @@ export function workflowRecords(sql: Sql) {
     },
   };
 }
+
+const ceilingsIn = ({ ceilings = [] }: NewWorkflow): string | null => (ceilings.length === 0 ? null : texts(ceilings));

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { isObject, type Json } from "../../../../actors/kernel/json.ts";
 import { type Issue, Problem } from "../../../../actors/kernel/problem.ts";
+import { joinedCeilings } from "../../../../actors/policy/ceilings.ts";
 import type { JudgedWorkflow } from "../../../../actors/workflow/manifest/judged.ts";
 import { refusal } from "../../../../actors/workflow/manifest/judged.ts";
 import { credentialsIn } from "../../../../actors/workflow/manifest/references.ts";
@@ -65,7 +66,7 @@ export function registering(parts: WorkflowParts) {
       const placed = [...secretsOf(definition), ...credentialsIn(definition)];
       await parts.references.requireAllowed(caller.identity, tenantOf(owner), placed);
       if (scope === "global" && !mayPublish(caller)) throw globalForbidden();
-      const workflow: NewWorkflow = {
+      const workflow: Omit<NewWorkflow, "ceilings"> = {
         name: definition.name,
         version: definition.version,
         description: metadata.description,
@@ -114,10 +115,18 @@ export function registering(parts: WorkflowParts) {
     },
   };
 
-  async function store(caller: Caller, owner: string, workflow: NewWorkflow, force: boolean, at: Date) {
+  async function store(
+    caller: Caller,
+    owner: string,
+    registered: Omit<NewWorkflow, "ceilings">,
+    force: boolean,
+    at: Date,
+  ) {
     return sql.begin(async (tx) => {
-      const held = await records.hold(tx, owner, workflow.name);
-      const existing = held.find(({ version }) => version === workflow.version)?.workflow_id;
+      const held = await records.hold(tx, owner, registered.name);
+      const replaced = held.find(({ version }) => version === registered.version);
+      const existing = replaced?.workflow_id;
+      const workflow = { ...registered, ceilings: ceilingsOf(caller, replaced ?? held[0]) };
       if (existing !== undefined && !force) throw versionExists(existing, workflow);
       const workflowId = existing ?? newId();
       let createdAt = at;
@@ -148,11 +157,25 @@ export function registering(parts: WorkflowParts) {
   }
 }
 
+/**
+ * A tool call adds its ceilings to those of what it replaces, or of the latest version; a user ends them.
+ * @throws Problem 422 `too_many_ceilings`
+ */
+function ceilingsOf(
+  { ceilings }: Caller,
+  former: { readonly context_ceilings: readonly string[] | null } | undefined,
+): readonly string[] {
+  if (ceilings === undefined) return [];
+  const joined = joinedCeilings(ceilings, former?.context_ceilings ?? []);
+  if (joined instanceof Problem) throw joined;
+  return joined;
+}
+
 const unique = (references: readonly { readonly name: string }[]): string[] => [
   ...new Set(references.map(({ name }) => name)),
 ];
 
-function versionExists(existingId: string, { name, version }: NewWorkflow): Problem {
+function versionExists(existingId: string, { name, version }: Pick<NewWorkflow, "name" | "version">): Problem {
   const message = `Version ${version} of ${name} exists; register it with force=true to replace it`;
   return new Problem("workflow_version_exists", message, { existing_id: existingId });
 }

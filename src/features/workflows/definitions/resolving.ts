@@ -45,6 +45,7 @@ export function resolving(records: WorkflowRecords): Definitions {
           version: row.version,
           owner: tenantOf(row.tenant),
           definition,
+          ceilings: row.context_ceilings ?? [],
         };
       }
       throw new Problem("service_unavailable", "This workflow is being changed; try again", {}, { "Retry-After": "1" });

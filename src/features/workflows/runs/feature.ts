@@ -12,6 +12,7 @@ import { judgedFacts } from "../../executions/port.ts";
 import { defineFeature } from "../../feature.ts";
 import { incidents } from "../../incidents/feature.ts";
 import { limits } from "../../limits/feature.ts";
+import { managementTools } from "../../management-tools/feature.ts";
 import { references } from "../../references/feature.ts";
 import { tools } from "../../tools/feature.ts";
 import { volumes } from "../../volumes/feature.ts";
@@ -41,7 +42,19 @@ export const runs = defineFeature({
   name: "workflows/runs",
   tenantTables: ["workflow_runs"],
   schemas: named,
-  needs: { audit, definitions, executions, executionTokens, volumes, approvals, limits, tools, incidents, references },
+  needs: {
+    audit,
+    definitions,
+    executions,
+    executionTokens,
+    volumes,
+    approvals,
+    limits,
+    tools,
+    managementTools,
+    incidents,
+    references,
+  },
   settings: {
     maxCommands: integer("SVC_MAX_COMMANDS", {
       meaning: "commands of workflows that a node runs at once; more wait",

@@ -2,6 +2,7 @@
 
 import { signalText } from "../../../../actors/approval/answers.ts";
 import type { Identity } from "../../../../actors/identity/identity.ts";
+import { starterOf } from "../../../../actors/identity/starter.ts";
 import { isObject, type Json } from "../../../../actors/kernel/json.ts";
 import { notOneOf } from "../../../../actors/kernel/nearest.ts";
 import { invalidAt, Problem } from "../../../../actors/kernel/problem.ts";
@@ -49,6 +50,7 @@ export function readStart({ tenant, identity }: Caller, ref: string, body: Start
     timeoutSeconds: agreed("timeout", body.timeout, body.timeout_seconds),
     securityContext: body.security_context_name ?? null,
     starter: identity,
+    startedBy: starterOf(identity),
     countedFor: rateUserOf(identity),
     initiatedBy: initiatorOf(identity),
     parent: null,

@@ -1,6 +1,8 @@
 /** The routes of runs; see docs/reference/workflows.md. */
+
 import { Type } from "@sinclair/typebox";
 import { maxInputBytes } from "../../../../actors/execution/start/request.ts";
+import { starterOf } from "../../../../actors/identity/starter.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import { rateUserOf } from "../../../../actors/policy/rates/limits.ts";
 import { maxBlackboardBytes } from "../../../../actors/workflow/run/blackboard/size.ts";
@@ -156,6 +158,7 @@ function startRoutes({ runs, sql, rates }: RunRoutesOptions): Route[] {
           tenant,
           fromState,
           starter: identity,
+          startedBy: starterOf(identity),
           countedFor: rateUserOf(identity),
           initiatedBy: initiatorOf(identity),
         };

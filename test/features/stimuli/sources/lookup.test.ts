@@ -113,7 +113,7 @@ describe("candidates", () => {
     } as const;
     const [candidate] = await sources.candidates("pay");
     expect(candidate).toMatchObject({ tenant: "acme", preset: "stripe", toleranceSeconds: 60, registered: route });
-    expect(await sources.sourceOf("acme", "PAY")).toEqual(route);
+    expect(await sources.sourceOf("acme", "PAY")).toMatchObject({ ...route, creator: { sub: "user-of-acme" } });
     expect(await sources.sourceOf("beta", "pay")).toBeNull();
   });
 

@@ -7,10 +7,10 @@ import { approvalRecords } from "../../../../src/features/approvals/records.ts";
 import { createApprovals } from "../../../../src/features/approvals/service.ts";
 import { createAudit } from "../../../../src/features/audit/service.ts";
 import type { Started } from "../../../../src/features/executions/schema.ts";
+import type { ToolCaller } from "../../../../src/features/management-tools/port.ts";
 import { createReferences } from "../../../../src/features/references/references.ts";
 import { createWorkflows } from "../../../../src/features/workflows/definitions/service.ts";
 import { reviewByExecutions } from "../../../../src/features/workflows/runs/tools/review.ts";
-import type { ToolCaller } from "../../../../src/features/workflows/runs/tools/tool.ts";
 import { type WorkflowTools, workflowTools } from "../../../../src/features/workflows/runs/tools/tools.ts";
 import { definitionOf, human, noop } from "../../../actors/workflow/fixture.ts";
 import { offer } from "../../../actors/workflow/manifest/fixture.ts";
@@ -66,6 +66,7 @@ function callerOf(facts: Partial<Identity> = {}, more: Partial<ToolCaller> = {})
     tenant: "north",
     identity: identityOf("north", facts),
     executionId: null,
+    ceilings: [],
     requestId: null,
     workId: Bun.randomUUIDv7(),
     signal: new AbortController().signal,

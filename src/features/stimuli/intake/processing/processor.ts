@@ -12,6 +12,7 @@ import {
   type Routing,
   runRequest,
   startedEarlier,
+  starterOfStimulus,
   startFailure,
 } from "../../../../../actors/stimulus/routing.ts";
 import type { Chosen, Settlement, Stimulus, StimulusRun } from "../../../../../actors/stimulus/stimulus.ts";
@@ -72,7 +73,9 @@ export function createProcessor(options: ProcessorOptions): Processor {
     // no other node can have taken over from it.
     const isFresh = stimulus.attempts <= 1 && now() - begunAt < leaseMs / 2;
     try {
-      const request = runRequest(stimulus, chosen);
+      const { tenant, source, receivedBy } = stimulus;
+      const configured = receivedBy.kind === "webhook" ? await options.sources.sourceOf(tenant, source) : null;
+      const request = runRequest(stimulus, chosen, starterOfStimulus(stimulus, configured));
       return classified(await options.runs.startAs(stimulus.executionId, isFresh, request), chosen.detail);
     } catch (error) {
       const failure = error instanceof Problem ? startFailure(error, chosen) : null;

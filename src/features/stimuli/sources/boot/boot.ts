@@ -83,7 +83,7 @@ function inserting({ sql, encryption, audit, now, newId }: BootOptions) {
     const id = newId();
     const secrets =
       secret === null ? noSecrets : replacedSecrets(encryption, { tenant, id, secret_version: 0 }, secret);
-    await records.insert(tx, { id, tenant, settings, secrets, createdBy: creator, at: new Date(now()) });
+    await records.insert(tx, { id, tenant, settings, secrets, createdBy: creator, creator: null, at: new Date(now()) });
     await audit.append(tx, by, {
       tenant,
       action: "stimulus_route.created",

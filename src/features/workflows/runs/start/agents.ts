@@ -8,7 +8,7 @@ import { Problem } from "../../../../../actors/kernel/problem.ts";
 import { rateUserIn } from "../../../../../actors/policy/rates/counted.ts";
 import { type AgentStart, agentStart } from "../../../../../actors/workflow/run/activities.ts";
 import { workflowRun } from "../../../../../actors/workflow/run/run.ts";
-import { starterOf } from "../../../../../actors/workflow/run/start/request.ts";
+import { callerOf } from "../../../../../actors/workflow/run/start/request.ts";
 import type { RunHeader } from "../../../../../actors/workflow/run/state.ts";
 import { isUuid } from "../../../../http/route.ts";
 import {
@@ -113,7 +113,9 @@ async function requestOf(options: AgentStartOptions, actor: Address, work: Agent
       exempt: trigger !== "workflow",
     },
     // The starter of the run was checked then; the run goes on in the starter's tier.
-    starter: starterOf(header),
+    starter: callerOf(header),
+    startedBy: header.starter ?? null,
+    ceilings: header.context_ceilings ?? [],
     countedFor: rateUserIn(header),
     input: judged?.usual === true && facts !== null ? completed(work.input, facts) : work.input,
     intent: work.intent,

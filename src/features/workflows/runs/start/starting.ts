@@ -1,5 +1,5 @@
 /** How runs start: decided in one place, admitted, stored. Starts under a known id are repeatable. */
-import type { Starter } from "../../../../../actors/execution/start/request.ts";
+import type { StartCaller } from "../../../../../actors/execution/start/request.ts";
 import { Problem } from "../../../../../actors/kernel/problem.ts";
 import { iso } from "../../../../../actors/kernel/time.ts";
 import { workflowRun } from "../../../../../actors/workflow/run/run.ts";
@@ -79,7 +79,7 @@ export function runStarts(options: RunStartsOptions, { listed, load }: Pick<RunH
   async function commit(
     run: ActorHandle<typeof workflowRun>,
     fresh: boolean,
-    starter: Starter | null,
+    starter: StartCaller | null,
     { volumes, ...start }: RunPlan,
   ) {
     const { tenant, key: executionId } = run.address;

@@ -4,7 +4,7 @@ import { Problem } from "../../../../../actors/kernel/problem.ts";
 import { rateUserIn } from "../../../../../actors/policy/rates/counted.ts";
 import { type RunStart, runStart } from "../../../../../actors/workflow/run/activities.ts";
 import { workflowRun } from "../../../../../actors/workflow/run/run.ts";
-import { type RunRequest, starterOf } from "../../../../../actors/workflow/run/start/request.ts";
+import { callerOf, type RunRequest } from "../../../../../actors/workflow/run/start/request.ts";
 import type { RunState } from "../../../../../actors/workflow/run/state.ts";
 import { type Activity, type Address, implement, type Runtime, Terminal } from "../../../../runtime/port.ts";
 import type { StartedRun } from "../port.ts";
@@ -48,7 +48,9 @@ function requestOf({ key, tenant }: Address, header: RunState["header"], work: R
     attachments: [],
     timeoutSeconds: null,
     securityContext: header.security_context,
-    starter: starterOf(header),
+    starter: callerOf(header),
+    startedBy: header.starter ?? null,
+    ceilings: header.context_ceilings ?? [],
     countedFor: rateUserIn(header),
     initiatedBy: header.initiated_by,
     parent: {

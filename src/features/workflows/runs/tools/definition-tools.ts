@@ -3,10 +3,10 @@
 import { Type } from "@sinclair/typebox";
 import { pageOf, pagingQuery } from "../../../../http/paging.ts";
 import { auditedAgent } from "../../../audit/port.ts";
+import { defineTool, type ManagementTool, type ToolCaller } from "../../../management-tools/port.ts";
 import type { Workflows } from "../../definitions/feature.ts";
 import type { Scope } from "../../definitions/schema.ts";
 import { type Reviewers, requireApproval } from "./review.ts";
-import { defineTool, type ManagementTool, type ToolCaller } from "./tool.ts";
 
 /** What these tools need of the definitions. */
 export type Definitions = Pick<
@@ -31,6 +31,7 @@ const callerOf = (caller: ToolCaller) => ({
   identity: caller.identity,
   tenant: caller.tenant,
   by: auditedAgent(caller),
+  ceilings: caller.ceilings,
 });
 const referenceOf = ({ name, version }: { readonly name: string; readonly version?: string }) => ({
   ref: name,

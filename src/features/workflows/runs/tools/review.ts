@@ -2,12 +2,13 @@
 
 import { consensusOf } from "../../../../../actors/execution/judging/consensus.ts";
 import { type JudgeVerdict, judgeInput, readVerdict } from "../../../../../actors/execution/judging/judge-verdict.ts";
+import { starterOf } from "../../../../../actors/identity/starter.ts";
 import type { Json } from "../../../../../actors/kernel/json.ts";
 import { rateUserOf } from "../../../../../actors/policy/rates/limits.ts";
 import { isUuid } from "../../../../http/route.ts";
 import type { Executions } from "../../../executions/port.ts";
+import type { ToolCaller } from "../../../management-tools/port.ts";
 import { ToolFailure } from "../../../tools/port.ts";
-import type { ToolCaller } from "./tool.ts";
 
 /** Runs an agent on an input until its end; null: it did not complete. */
 export type Reviewers = (caller: ToolCaller, agent: string, input: Json) => Promise<string | null>;
@@ -58,11 +59,13 @@ export async function requireApproval(
 
 /** Judges as executions of their own, started by the caller. */
 export function reviewByExecutions(executions: Pick<Executions, "startAs" | "settled" | "newId">): Reviewers {
-  return async ({ tenant, identity, signal }, agent, input) => {
+  return async ({ tenant, identity, ceilings, signal }, agent, input) => {
     const started = await executions.startAs(executions.newId(), true, {
       ...(isUuid(agent) ? { agentId: agent } : { agentName: agent }),
       tenant,
       starter: identity,
+      startedBy: starterOf(identity),
+      ceilings,
       countedFor: rateUserOf(identity),
       origin: {
         trigger: "validator",

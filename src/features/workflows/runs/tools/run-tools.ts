@@ -1,6 +1,7 @@
 /** Tools that start, follow and end runs. Each does what its route does. */
 
 import { Type } from "@sinclair/typebox";
+import { starterOf } from "../../../../../actors/identity/starter.ts";
 import { isOwnSubject } from "../../../../../actors/identity/tenant.ts";
 import { AnyJson } from "../../../../../actors/kernel/json.ts";
 import { rateUserOf } from "../../../../../actors/policy/rates/limits.ts";
@@ -8,9 +9,9 @@ import type { Initiator } from "../../../../../actors/workflow/run/state.ts";
 import { pageOf, pagingQuery } from "../../../../http/paging.ts";
 import type { Approvals } from "../../../approvals/port.ts";
 import { auditedAgent } from "../../../audit/port.ts";
+import { defineTool, type ManagementTool, type ToolCaller } from "../../../management-tools/port.ts";
 import { initiatorOf, readFilter, readReason, readSignal, readStart } from "../request.ts";
 import type { Runs } from "../service.ts";
-import { defineTool, type ManagementTool, type ToolCaller } from "./tool.ts";
 
 export interface RunToolOptions {
   readonly runs: Runs;
@@ -40,7 +41,8 @@ export function runTools({ runs, approvals }: RunToolOptions): readonly Manageme
       }),
       call: (caller, { name, ...body }) => {
         const request = readStart(caller, name, body, {});
-        return runs.startAs(caller.workId, false, { ...request, initiatedBy: initiatedBy(caller) });
+        const { ceilings } = caller;
+        return runs.startAs(caller.workId, false, { ...request, ceilings, initiatedBy: initiatedBy(caller) });
       },
     }),
     defineTool({
@@ -117,11 +119,13 @@ export function runTools({ runs, approvals }: RunToolOptions): readonly Manageme
       scope: "workflow:run",
       arguments: Type.Object({ ...Id, from_state: text(256) }),
       call: async (caller, { execution_id, from_state = null }) => {
-        const { tenant, identity, workId } = caller;
+        const { tenant, identity, ceilings, workId } = caller;
         const request = {
           tenant,
           fromState: from_state,
           starter: identity,
+          startedBy: starterOf(identity),
+          ceilings,
           countedFor: rateUserOf(identity),
           initiatedBy: initiatedBy(caller),
         };

@@ -2,10 +2,10 @@
 
 import type { Json } from "../../../../../actors/kernel/json.ts";
 import { canonicalName } from "../../../../../actors/tool/catalog.ts";
+import { failureOf, type ManagementTool, requireScope, type ToolCaller } from "../../../management-tools/port.ts";
 import type { ToolOutcome } from "../../../tools/port.ts";
 import { type DefinitionToolOptions, definitionTools } from "./definition-tools.ts";
 import { type RunToolOptions, runTools } from "./run-tools.ts";
-import { failureOf, type ManagementTool, requireScope, type ToolCaller } from "./tool.ts";
 import { type WaitOptions, waitTool } from "./wait.ts";
 
 export type WorkflowToolOptions = RunToolOptions & WaitOptions & DefinitionToolOptions;

@@ -6,10 +6,10 @@ import { Problem } from "../../../../../actors/kernel/problem.ts";
 import type { RunRecord } from "../../../../../actors/workflow/run/record/record.ts";
 import { workflowRun } from "../../../../../actors/workflow/run/run.ts";
 import type { Runtime } from "../../../../runtime/port.ts";
+import { defineTool, type ManagementTool, type ToolCaller } from "../../../management-tools/port.ts";
 import { ToolFailure } from "../../../tools/port.ts";
 import { isTerminal } from "../log.ts";
 import type { Runs } from "../service.ts";
-import { defineTool, type ManagementTool, type ToolCaller } from "./tool.ts";
 
 const Arguments = Type.Object({
   execution_id: Type.String({ format: "uuid" }),

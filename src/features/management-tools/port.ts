@@ -2,10 +2,10 @@
 
 import type { Static, TObject } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import type { Identity } from "../../../../../actors/identity/identity.ts";
-import { isObject, type Json } from "../../../../../actors/kernel/json.ts";
-import { Problem } from "../../../../../actors/kernel/problem.ts";
-import { ToolFailure, type ToolOutcome } from "../../../tools/port.ts";
+import type { Identity } from "../../../actors/identity/identity.ts";
+import { isObject, type Json } from "../../../actors/kernel/json.ts";
+import { Problem } from "../../../actors/kernel/problem.ts";
+import { ToolFailure, type ToolOutcome } from "../tools/port.ts";
 
 /** On whose behalf a tool is called. */
 export interface ToolCaller {
@@ -14,6 +14,8 @@ export interface ToolCaller {
   readonly identity: Identity;
   /** The agent execution that calls; null: a session of its own. */
   readonly executionId: string | null;
+  /** Carried by what the call starts or deploys: the context that it is made under, then that one's own ceilings. */
+  readonly ceilings: readonly string[];
   readonly requestId: string | null;
   /** UUID; the same on every attempt of the call. What the call starts has this id. */
   readonly workId: string;

@@ -1,0 +1,9 @@
+/** Management tools: what the API does, as tools of agents. The features whose operations they are bring them. */
+import { defineFeature } from "../feature.ts";
+import { tools } from "../tools/feature.ts";
+
+export const managementTools = defineFeature({
+  name: "management-tools",
+  needs: { tools },
+  open: () => ({ service: null }),
+});
