@@ -46,7 +46,7 @@ export function jsonOrText(text: string): Json {
 }
 
 /** Whether the brackets of a JSON text nest deeper; those in strings do not count. */
-function nestsDeeper(text: string, deepest: number): boolean {
+export function nestsDeeper(text: string, deepest: number): boolean {
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
     const mark = text.charCodeAt(at);

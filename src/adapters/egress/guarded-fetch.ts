@@ -72,7 +72,7 @@ const ownHeaders: readonly string[] = [
 /** All that another origin may learn: anything else could be a credential. */
 const harmlessHeaders: readonly string[] = ["accept", "accept-language", "content-type", "user-agent"];
 
-interface Hop {
+export interface Hop {
   readonly url: URL;
   readonly method: string;
   readonly headers: Headers;
@@ -117,7 +117,7 @@ export async function guardedFetch(request: GuardedRequest, options: GuardedOpti
   }
 }
 
-function webUrl(text: string, base: URL | null): URL {
+export function webUrl(text: string, base: URL | null): URL {
   const url = URL.canParse(text, base ?? undefined) ? new URL(text, base ?? undefined) : null;
   if (url === null || !["http:", "https:"].includes(url.protocol) || url.username !== "" || url.password !== "") {
     throw new EgressFailed("invalid_url", "Only http and https URLs without user info are called");
@@ -125,7 +125,7 @@ function webUrl(text: string, base: URL | null): URL {
   return url;
 }
 
-function sendable(headers: Readonly<Record<string, string>>): Headers {
+export function sendable(headers: Readonly<Record<string, string>>): Headers {
   const kept = Object.entries(headers).filter(([name]) => !ownHeaders.includes(name.toLowerCase()));
   try {
     return new Headers(kept);
@@ -147,7 +147,7 @@ function following(hop: Hop, status: number, url: URL): Hop {
 }
 
 /** Tries the addresses in turn; only a connection that never came about is tried again. */
-async function send(
+export async function send(
   hop: Hop,
   { addresses }: Destination,
   options: GuardedOptions,

@@ -2,6 +2,7 @@
 export type { Admission } from "./admission.ts";
 export { type EgressEnvironment, EgressFailed, EgressRefused, type Resolver, systemResolver } from "./destination.ts";
 export { type GuardedOptions, type GuardedResponse, guardedFetch } from "./guarded-fetch.ts";
+export { guardedStream } from "./guarded-stream.ts";
 export {
   createProxy,
   type Outcome,

@@ -13,6 +13,8 @@ export const instancePaths = {
   egress: "/run/svc/egress",
   prompt: "/run/svc/prompt",
   startup: "/run/svc/startup",
+  /** The sockets of a command whose streams belong to the node. */
+  streams: "/run/svc/streams",
 } as const;
 
 /** `/tmp` of an instance whose root file system is read-only, bytes of memory. */

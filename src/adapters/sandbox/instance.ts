@@ -46,6 +46,16 @@ export interface Command {
   readonly workdir: string;
   /** Null: 1000. Its group is 1000 in any case. */
   readonly user: number | null;
+  /**
+   * Its standard streams belong to the node, by the sockets in `directory` (src/programs/init/streams.ts). Absent: standard
+   * input is empty, and the outputs are kept.
+   */
+  readonly streams?: {
+    /** Absolute host path. */
+    readonly directory: string;
+    /** Files and directories of the host that it sees read-only in their own places. */
+    readonly shown: readonly string[];
+  };
 }
 
 export interface InstanceSpec {
@@ -216,6 +226,8 @@ export interface Sandbox {
   terminate(instanceId: string, graceMs: number): Promise<void>;
   /** Removes what is left of an ended instance. Repeatable. */
   remove(instanceId: string): Promise<void>;
+  /** The host's id of a process of an instance, given the id that it has within; null when it cannot be told. */
+  hostProcess?(instanceId: string, within: number): Promise<number | null>;
   /** Every instance this host holds, for the orphan sweep. */
   list(): Promise<readonly { readonly instanceId: string; readonly executionId: string }[]>;
   /** Destroys the instances kept ready, of one agent or of all. Absent where none ever are. */

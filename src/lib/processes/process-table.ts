@@ -95,6 +95,22 @@ export function livingThread(pid: number): number | null {
   return rowOf(pid)?.thread ?? null;
 }
 
+/**
+ * The id that this machine has for a process below `root` which has another one in its own namespace.
+ * @param within its innermost id @returns null when there is none, or the system does not tell
+ */
+export function hostProcess(root: number, within: number): number | null {
+  for (const { pid } of tree(root)) {
+    try {
+      const ids = /^NSpid:\s+(.+)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]?.split(/\s+/) ?? [];
+      if (ids.length > 1 && Number(ids.at(-1)) === within) return pid;
+    } catch {
+      // Gone meanwhile.
+    }
+  }
+  return null;
+}
+
 /** The processes below `root`, itself included. */
 export function tree(root: number, rows: readonly ProcessRow[] = processes()): ProcessRow[] {
   const byParent = Map.groupBy(rows, (row) => row.parent);

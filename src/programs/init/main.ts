@@ -4,6 +4,7 @@
  *
  *   bun --no-env-file --config=/dev/null init.js <program> [argument…]
  *   bun --no-env-file --config=/dev/null init.js --proxied <directory of sockets> <command…>   (see `proxied.ts`)
+ *   bun … init.js --streams <directory of sockets> <that of the proxies' or -> <command…>      (see `streams.ts`)
  *
  *   1. In a network namespace of its own (SVC_GATEWAY_RELAY=true) it makes the address of SVC_ORCHESTRATOR_URL and,
  *      with SVC_EGRESS_SOCKETS, 127.0.0.1:8082 answer there, by the unix sockets in the directories
@@ -28,6 +29,7 @@ import { serveRelays } from "../bootstrap/relay.ts";
 import { killStartup, runStartup, startupFailedCode } from "../startup.ts";
 import { commandFor } from "./command.ts";
 import { proxiedFlag, runProxied } from "./proxied.ts";
+import { runStreams, streamsFlag } from "./streams.ts";
 
 const environment = process.env;
 const workspace = environment.SVC_WORKSPACE || "/workspace";
@@ -112,6 +114,7 @@ function passSignals(): void {
 function begin(words: readonly string[]): Promise<number> {
   const [first = "", ...rest] = words;
   if (first === proxiedFlag) return runProxied(rest[0] ?? "", rest.slice(1));
+  if (first === streamsFlag) return runStreams(rest[0] ?? "", rest[1] ?? "-", rest.slice(2));
   passSignals();
   return run(first, rest);
 }

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { proxiedFlag } from "../../../programs/init/proxied.ts";
 import { commandEnvironment } from "../command.ts";
-import type { Command, InstanceSpec } from "../instance.ts";
+import { type Command, type InstanceSpec, LaunchFailure } from "../instance.ts";
 import { fitsArgument, instancePaths, sandboxEnvironment } from "../instance-environment.ts";
 import { type Assignment, controlInside } from "./keeper/protocol.ts";
 import { type ContainerPrograms, programOf } from "./programs.ts";
@@ -65,6 +65,9 @@ function planCommand(
   { init }: ContainerPrograms,
   imageEnvironment: Readonly<Record<string, string>>,
 ): PlannedAssignment {
+  if (command.streams !== undefined) {
+    throw new LaunchFailure("sandbox_unavailable", "In a container no command gets streams of a node");
+  }
   const environment = commandEnvironment(spec, imageEnvironment);
   const argv = spec.egress === null ? command.argv : [...init, proxiedFlag, instancePaths.egress, ...command.argv];
   return {

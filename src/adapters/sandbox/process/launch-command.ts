@@ -4,12 +4,14 @@ import { join } from "node:path";
 import { agentUser } from "../../../lib/files/agent-files.ts";
 import { socketFolder } from "../../../lib/sockets/tenant-sockets.ts";
 import { proxiedFlag } from "../../../programs/init/proxied.ts";
+import { streamsFlag } from "../../../programs/init/streams.ts";
 import { checkCommand, commandEnvironment, measuredDirectory } from "../command.ts";
 import { type Command, type InstanceSpec, LaunchFailure } from "../instance.ts";
 import { instancePaths } from "../instance-environment.ts";
 import { agentOwner, type Bubblewrap, bubblewrapCommand, heldBy } from "./bubblewrap.ts";
 import type { CgroupParents } from "./cgroup.ts";
 import type { Layout, PlannedLaunch, ProgramFiles } from "./layout.ts";
+import { shownFiles } from "./shown-files.ts";
 import { commandText, startCommand } from "./start-text.ts";
 
 /** @throws LaunchFailure for what this host cannot give the command */
@@ -20,6 +22,7 @@ export function planCommand(
   programs: ProgramFiles,
   bubblewrap: Bubblewrap | null,
   cgroups: CgroupParents | null,
+  own: readonly string[],
 ): PlannedLaunch {
   if (bubblewrap === null) {
     throw new LaunchFailure("sandbox_unavailable", "Nothing on this node can hold a command: bubblewrap does not work");
@@ -29,7 +32,7 @@ export function planCommand(
   if (command.user !== null && command.user !== agentUser) {
     throw new LaunchFailure("runtime_error", `Without containers a command runs as user ${agentUser}`);
   }
-  const { argv, files } = spec.egress === null ? { argv: command.argv, files: {} } : proxied(command, programs);
+  const { argv, files } = behindOurs(spec, command, programs, own);
   return {
     plan: {
       instanceId: spec.instanceId,
@@ -61,12 +64,24 @@ export function planCommand(
   };
 }
 
-/** Behind the program that makes the proxy's address answer inside. */
-function proxied({ argv }: Command, { bun, init }: ProgramFiles) {
+/** Behind the program of ours that it needs, if any, and with what is shown to it. */
+function behindOurs({ egress }: InstanceSpec, command: Command, { bun, init }: ProgramFiles, own: readonly string[]) {
+  const { argv, streams } = command;
+  if (egress === null && streams === undefined) return { argv, files: {} };
   const within = { bun: join(instancePaths.programs, "bun"), init: join(instancePaths.programs, "init.js") };
+  const flags =
+    streams === undefined
+      ? [proxiedFlag, instancePaths.egress]
+      : [streamsFlag, instancePaths.streams, egress === null ? "-" : instancePaths.egress];
   return {
     // Nothing in the workspace may configure our program.
-    argv: [within.bun, "--no-env-file", "--config=/dev/null", within.init, proxiedFlag, instancePaths.egress, ...argv],
-    files: { [within.bun]: bun, [within.init]: init },
+    argv: [within.bun, "--no-env-file", "--config=/dev/null", within.init, ...flags, ...argv],
+    files: {
+      [within.bun]: bun,
+      [within.init]: init,
+      ...(streams === undefined
+        ? {}
+        : { ...shownFiles(streams.shown, own), [instancePaths.streams]: streams.directory }),
+    },
   };
 }

@@ -25,7 +25,9 @@ export function planLaunch(
   cgroups: CgroupParents | null,
   rules: HostProgramRules,
 ): PlannedLaunch {
-  if (spec.command !== null) return planCommand(spec, spec.command, layout, programs, bubblewrap, cgroups);
+  if (spec.command !== null) {
+    return planCommand(spec, spec.command, layout, programs, bubblewrap, cgroups, rules.own);
+  }
   const contained = bubblewrap !== null;
   const workspace = spec.mounts.find(({ target }) => target === instancePaths.workspace);
   if (workspace === undefined) throw new LaunchFailure("volume_error", "Nothing is mounted at /workspace");

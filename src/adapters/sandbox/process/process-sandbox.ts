@@ -6,7 +6,7 @@ import { existsSync } from "node:fs";
 import { link, mkdir, readdir, realpath, rename, rm, stat, utimes } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { readJson, writeAtomically } from "../../../lib/files/json-file.ts";
-import { isAlive } from "../../../lib/processes/process-table.ts";
+import { hostProcess, isAlive } from "../../../lib/processes/process-table.ts";
 import { makeSocketFolder } from "../../../lib/sockets/tenant-sockets.ts";
 import { StartFailure } from "../../../lib/start-failure.ts";
 import { bundleBootstrap, bundleProgram } from "../../../programs/bundle.ts";
@@ -187,7 +187,8 @@ class ProcessSandbox implements Sandbox {
       this.cgroups,
       this.rules,
     );
-    prepareMountPoints(spec.mounts, agentOwner(this.bubblewrap));
+    // A program whose streams are a node's has nothing of the host to write to.
+    if (spec.command?.streams === undefined) prepareMountPoints(spec.mounts, agentOwner(this.bubblewrap));
     makeSocketFolder(this.layout.gateway, spec.tenant);
     makeSocketFolder(this.layout.egress, spec.tenant);
     const draft = join(this.layout.instances, `.draft-${crypto.randomUUID()}`);
@@ -273,6 +274,11 @@ class ProcessSandbox implements Sandbox {
   async remove(instanceId: string): Promise<void> {
     await this.terminate(instanceId, 0);
     await leaveMark(this.layout.instance(instanceId));
+  }
+
+  async hostProcess(instanceId: string, within: number): Promise<number | null> {
+    const supervisor = await readJson<SupervisorRecord>(join(this.layout.instance(instanceId), "supervisor.json"));
+    return supervisor === null || !isAlive(supervisor) ? null : hostProcess(supervisor.pid, within);
   }
 
   async list(): Promise<readonly { readonly instanceId: string; readonly executionId: string }[]> {

@@ -1,0 +1,146 @@
+/** One connection to a tool server, by the official client, whatever its transport. */
+import { Client, ProtocolError, SdkError, SdkErrorCode, type Tool, type Transport } from "@modelcontextprotocol/client";
+import { bounds, type JsonObject, type ListedTool } from "../../../actors/tool-server/listing.ts";
+import { ownErrors } from "./messages.ts";
+
+/** What a call came to. Everything but `result` is no answer of the tool. */
+export type CallEnd =
+  | { readonly kind: "result"; readonly result: { readonly [member: string]: unknown } }
+  /** The server answered with an error of the protocol. */
+  | { readonly kind: "error"; readonly code: number; readonly message: string }
+  | { readonly kind: "too_large" | "timeout" | "lost"; readonly message: string };
+
+export interface CallOptions {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+export interface McpConnection {
+  /** As negotiated; null: the server named none. */
+  readonly protocolVersion: string | null;
+  /** Every page, to one tool beyond the bound. @throws what went wrong */
+  list(timeoutMs: number): Promise<readonly ListedTool[]>;
+  /** @throws the signal's reason once that aborts; the server is told */
+  call(tool: ListedTool, args: Readonly<Record<string, unknown>>, options: CallOptions): Promise<CallEnd>;
+  /** Resolves once it has ended, with why where this side knows. */
+  readonly closed: Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface ConnectOptions {
+  /** `legacy`: the program does not stand the question which revision it speaks. */
+  readonly era: "auto" | "legacy";
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  /** Told, a moment later, that the server says its tools have changed. */
+  readonly changed: () => void;
+}
+
+/** A server that does not answer the question for its revision is one of before, ms. */
+const probeMs = 3_000;
+const maxPages = 100;
+
+/** @throws what went wrong; the transport is closed then */
+export async function connectServer(transport: Transport, options: ConnectOptions): Promise<McpConnection> {
+  const client = new Client(
+    { name: "svc", version: "1" },
+    {
+      // Sampling, elicitation and roots are not offered.
+      capabilities: {},
+      versionNegotiation: { mode: options.era, probe: { timeoutMs: Math.min(probeMs, options.timeoutMs) } },
+      inputRequired: { autoFulfill: false },
+      listChanged: { tools: { autoRefresh: false, debounceMs: 200, onChanged: () => options.changed() } },
+      // Results pass through; a schema from outside is never compiled here.
+      jsonSchemaValidator: {
+        getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
+      },
+    },
+  );
+  let ended: () => void;
+  const closed = new Promise<void>((resolve) => {
+    ended = resolve;
+  });
+  client.onclose = () => ended();
+  // Single requests tell of their own failures.
+  client.onerror = () => {};
+  try {
+    await client.connect(transport, { timeout: options.timeoutMs, signal: options.signal });
+  } catch (error) {
+    await client.close().catch(() => {});
+    throw error;
+  }
+  return {
+    protocolVersion: client.getNegotiatedProtocolVersion() ?? null,
+    closed,
+    close: () => client.close(),
+
+    async list(timeoutMs) {
+      const until = performance.now() + timeoutMs;
+      const tools: ListedTool[] = [];
+      let cursor: string | undefined;
+      for (let page = 0; page < maxPages && tools.length <= bounds.tools; page += 1) {
+        const left = Math.max(1, until - performance.now());
+        const answer = await client.listTools(cursor === undefined ? {} : { cursor }, {
+          timeout: left,
+          cacheMode: "bypass",
+        });
+        tools.push(...answer.tools.map(listed));
+        if (answer.nextCursor === undefined || answer.nextCursor === cursor) return tools;
+        cursor = answer.nextCursor;
+      }
+      return tools;
+    },
+
+    async call(tool, args, { timeoutMs, signal }) {
+      signal.throwIfAborted();
+      try {
+        const result = await client.callTool(
+          { name: tool.name, arguments: { ...args } },
+          { timeout: timeoutMs, maxTotalTimeout: timeoutMs, signal, toolDefinition: definitionOf(tool) },
+        );
+        return { kind: "result", result };
+      } catch (error) {
+        signal.throwIfAborted();
+        return endOf(error, timeoutMs);
+      }
+    },
+  };
+}
+
+function endOf(error: unknown, timeoutMs: number): CallEnd {
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof ProtocolError) {
+    if (error.code === ownErrors.tooLarge) return { kind: "too_large", message };
+    if (error.code === ownErrors.lost) return { kind: "lost", message };
+    return { kind: "error", code: error.code, message };
+  }
+  if (error instanceof SdkError) {
+    if (error.code === SdkErrorCode.RequestTimeout) {
+      return { kind: "timeout", message: `No answer within ${timeoutMs / 1_000} s` };
+    }
+    if (error.code === SdkErrorCode.InvalidResult || error.code === SdkErrorCode.UnsupportedResultType) {
+      return { kind: "error", code: 0, message };
+    }
+  }
+  return { kind: "lost", message };
+}
+
+/** Hints that are absent mean the careful thing, as the protocol has it. */
+function listed({ name, description = "", inputSchema, outputSchema, annotations = {} }: Tool): ListedTool {
+  const { readOnlyHint = false, destructiveHint = true, idempotentHint = false, openWorldHint = true } = annotations;
+  return {
+    name,
+    description,
+    inputSchema: jsonObject(inputSchema),
+    outputSchema: outputSchema === undefined ? null : jsonObject(outputSchema),
+    annotations: { readOnlyHint, destructiveHint: !readOnlyHint && destructiveHint, idempotentHint, openWorldHint },
+  };
+}
+
+// It came as JSON.
+const jsonObject = (schema: object): JsonObject => schema as JsonObject;
+
+/** What the client mirrors headers by. */
+function definitionOf({ name, inputSchema }: ListedTool): Tool {
+  return { name, inputSchema: { ...inputSchema, type: "object" } as Tool["inputSchema"] };
+}

@@ -1,0 +1,67 @@
+/** What of a tool server's list is offered (docs/reference/tool-servers.md). */
+import { expect, test } from "bun:test";
+import {
+  accepting,
+  bounds,
+  definitionText,
+  differenceOf,
+  type ListedTool,
+  standingOf,
+  withinBounds,
+} from "../../../actors/tool-server/listing.ts";
+
+const annotations = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true };
+const tool = (name: string, more: Partial<ListedTool> = {}): ListedTool => ({
+  name,
+  description: "",
+  inputSchema: { type: "object" },
+  outputSchema: null,
+  annotations,
+  ...more,
+});
+const sizeOf = (text: string) => new TextEncoder().encode(text).length;
+const kept = (...tools: ListedTool[]) => withinBounds(tools, sizeOf).tools.map(({ name }) => name);
+
+test("the 501st tool is left out with a warning", () => {
+  const many = Array.from({ length: 503 }, (_, index) => tool(`t${index}`));
+  const { tools, warnings } = withinBounds(many, sizeOf);
+  expect(tools).toHaveLength(bounds.tools);
+  expect(warnings).toEqual(["3 tools beyond the first 500 are left out"]);
+});
+
+test.each([
+  ["a schema of 65 KiB", tool("a", { inputSchema: { description: "x".repeat(65 * 1_024) } })],
+  ["a description of more than 4 KiB", tool("a", { description: "ä".repeat(2_049) })],
+  ["a name with a space", tool("a b")],
+  ["no name", tool("")],
+  ["a name of 97 characters", tool("a".repeat(97))],
+])("%s is left out", (_, odd) => {
+  expect(kept(odd, tool("good"))).toEqual(["good"]);
+});
+
+test("a tool that is listed twice counts once", () => {
+  expect(kept(tool("a"), tool("a", { description: "another" }))).toEqual(["a"]);
+});
+
+test("pinned: the first list is accepted, what is new or changed later is withheld", () => {
+  const first = standingOf("pinned", null, { a: "1", b: "1" });
+  expect(first).toEqual({ accepted: { a: "1", b: "1" }, withheld: [] });
+  const later = { a: "2", b: "1", c: "1" };
+  expect(standingOf("pinned", first.accepted, later).withheld).toEqual(["a", "c"]);
+  expect(standingOf("pinned", accepting(first.accepted, later, ["c", "unknown"]), later).withheld).toEqual(["a"]);
+  expect(standingOf("follow", first.accepted, later)).toEqual({ accepted: null, withheld: [] });
+});
+
+test("two lists are compared by their definitions", () => {
+  expect(differenceOf({ a: "1", b: "1" }, { b: "2", c: "1" })).toEqual({
+    added: ["c"],
+    removed: ["a"],
+    changed: ["b"],
+  });
+  expect(differenceOf({ a: "1" }, { a: "1" })).toBeNull();
+  const [one, other] = [
+    { x: 1, y: { b: 1, a: [1] } },
+    { y: { a: [1], b: 1 }, x: 1 },
+  ];
+  expect(definitionText(tool("a", { inputSchema: one }))).toBe(definitionText(tool("a", { inputSchema: other })));
+});

@@ -1,0 +1,113 @@
+/** What a tool server of the tests says: ordinary tools, and every way to misbehave that its peer has to stand. */
+
+export interface OddPeer {
+  send(message: object): void;
+  /** Bytes that are no message; nothing happens where the transport has no such thing. */
+  raw(text: string): void;
+  exit(code: number): void;
+}
+
+interface Asked {
+  readonly id?: string | number;
+  readonly method: string;
+  readonly params?: {
+    readonly name?: string;
+    readonly arguments?: Record<string, unknown>;
+    readonly protocolVersion?: string;
+  };
+}
+
+/** `at:<phase>` in the mode says when it crashes or hangs: `crash:initialize`, `hang:list`, `crash:probe`. */
+export function oddTools(mode: string, peer: OddPeer, environment: Readonly<Record<string, string | undefined>>) {
+  const state = { generation: 1, calls: 0, cancelled: [] as unknown[] };
+
+  /** @returns whether this phase goes on */
+  function passes(phase: string): boolean {
+    if (mode === `crash:${phase}`) peer.exit(3);
+    if (mode === `noise:${phase}`) peer.raw('this is no message\n{"half": \n\n');
+    return mode !== `crash:${phase}` && mode !== `hang:${phase}`;
+  }
+
+  function tools() {
+    const object = { type: "object" } as const;
+    const more = mode.startsWith("tools:") ? Number(mode.slice("tools:".length)) : 0;
+    return [
+      {
+        name: "echo",
+        description: `Says it again (${state.generation})`,
+        inputSchema: object,
+        annotations: { readOnlyHint: true },
+      },
+      { name: "act", description: "Changes something", inputSchema: object },
+      ...(state.generation > 1 ? [{ name: "fresh", description: "New", inputSchema: object }] : []),
+      ...Array.from({ length: more }, (_, index) => ({ name: `more_${index}`, inputSchema: object })),
+      ...(mode === "odd-tools"
+        ? [
+            { name: "large-schema", inputSchema: { type: "object", description: "x".repeat(65 * 1_024) } },
+            { name: "bad name", inputSchema: object },
+            { name: "long-description", description: "x".repeat(5 * 1_024), inputSchema: object },
+          ]
+        : []),
+    ];
+  }
+
+  function called(id: string | number, args: Record<string, unknown>): unknown {
+    state.calls += 1;
+    const answer = (text: string) => peer.send({ jsonrpc: "2.0", id, result: { content: [{ type: "text", text }] } });
+    switch (args.do) {
+      case "hang":
+        return null;
+      case "crash":
+        return peer.exit(4);
+      case "crash-once":
+        return state.generation === 1 && environment.ODD_ONCE !== undefined ? peer.exit(4) : answer("survived");
+      case "large":
+        return answer("x".repeat(Number(args.bytes)));
+      case "noise":
+        peer.raw("printed to standard output\n");
+        return answer("after noise");
+      case "flood":
+        for (let index = 0; index < 20_000; index += 1) {
+          peer.send({ jsonrpc: "2.0", method: "notifications/message", params: { level: "info", data: index } });
+        }
+        return answer("after the flood");
+      case "change":
+        state.generation += 1;
+        peer.send({ jsonrpc: "2.0", method: "notifications/tools/list_changed" });
+        return answer("changed");
+      case "env":
+        return answer(JSON.stringify(environment));
+      case "fail":
+        return peer.send({ jsonrpc: "2.0", id, result: { content: [{ type: "text", text: "no" }], isError: true } });
+      case "refuse":
+        return peer.send({ jsonrpc: "2.0", id, error: { code: -32_000, message: String(args.text) } });
+      case "cancelled":
+        return answer(JSON.stringify(state.cancelled));
+      default:
+        return answer(String(args.text ?? ""));
+    }
+  }
+
+  return {
+    state,
+    take({ id, method, params = {} }: Asked): unknown {
+      if (method === "notifications/cancelled") state.cancelled.push(params);
+      if (id === undefined) return null;
+      if (method === "initialize") {
+        if (!passes("initialize")) return null;
+        const { protocolVersion } = params;
+        const capabilities = { tools: { listChanged: true } };
+        return peer.send({
+          jsonrpc: "2.0",
+          id,
+          result: { protocolVersion, capabilities, serverInfo: { name: "odd", version: "1" } },
+        });
+      }
+      if (method === "tools/list")
+        return passes("list") ? peer.send({ jsonrpc: "2.0", id, result: { tools: tools() } }) : null;
+      if (method === "tools/call") return called(id, params.arguments ?? {});
+      if (method === "server/discover" && !passes("probe")) return null;
+      return peer.send({ jsonrpc: "2.0", id, error: { code: -32_601, message: `no method ${method}` } });
+    },
+  };
+}
