@@ -17,10 +17,14 @@ import { schedule } from "../kernel/effect.ts";
 import { iso } from "../kernel/time.ts";
 import type { Context } from "../kernel/turn.ts";
 import { type Answer, signalAnswer } from "./answers.ts";
+import { noteExecuted, replaceArguments, unfitness } from "./edits.ts";
 import { approvalProtocol, type DecisionReply, type ForbiddenCode, type Open } from "./messages.ts";
 import { notificationDetails } from "./notifications.ts";
 import { decisionRefusal, hasConsented, isMisused, peopleBehind, peopleOf, recipientRefusal } from "./permissions.ts";
+import { argumentsLog } from "./record.ts";
+import { escapedJson } from "./shown.ts";
 import { ApprovalState } from "./state.ts";
+import type { CallArguments } from "./tool-call.ts";
 import {
   ApprovalTurn,
   type DecisionDetails,
@@ -45,18 +49,19 @@ export const approval = defineActor({
   state: ApprovalState,
   timers: (state) => (state.status === "pending" ? timersOf(state) : []),
   receive: {
-    open(state, request, context) {
+    open(state, { arguments: given, ...request }, context) {
       if (state !== null) return unchanged(state);
-      const turn = new ApprovalTurn(asked(request), context);
+      const turn = new ApprovalTurn(asked(request, given), context);
       turn.record("requested");
+      if (given !== undefined) turn.append(argumentsLog, { shown: escapedJson(given.redacted), sha256: given.sha256 });
       turn.announce("requested");
       turn.push(...timersOf(turn.state));
       return turn.turn();
     },
 
-    approve(state, { feedback, approved_by, ...act }, context) {
+    approve(state, { feedback, approved_by, arguments: edit, remember, ...act }, context) {
       const answer: Answer = { status: "approved", decision: "approved", response: "approved", feedback };
-      const details = { ...noDetails, approved_by };
+      const details = { ...noDetails, approved_by, edit, remember };
       return decide(state, context, { ...act, via: "approve" }, answer, details);
     },
 
@@ -67,6 +72,8 @@ export const approval = defineActor({
     },
 
     signal(state, { signal_name, text, payload, ...act }, context) {
+      // A signal is meant for a run; none of them decides about a tool call.
+      if (state?.request.kind === "tool_call") return unchanged(state, notByThisWay);
       const answer = signalAnswer(signal_name, text);
       return decide(state, context, { ...act, via: "signal", work_id: null }, answer, { ...noDetails, payload });
     },
@@ -145,6 +152,8 @@ export const approval = defineActor({
       return turn.turn();
     },
 
+    executed: noteExecuted,
+
     notified(state, outcome, context) {
       const details = state === null ? null : notificationDetails(state, outcome);
       if (state === null || details === null) return unchanged(state);
@@ -159,8 +168,14 @@ export const approval = defineActor({
   },
 });
 
-function asked(request: Open): ApprovalState {
+const notByThisWay: DecisionReply = { outcome: "forbidden", code: "approver_not_allowed" };
+
+function asked(request: Open, given: CallArguments | undefined): ApprovalState {
+  const { tool_call } = request;
+  const kept = tool_call?.editable === true ? (given?.given ?? null) : null;
+  const call = { given: kept, edited: false, executed: null, voided: [] };
   return {
+    ...(tool_call === undefined ? {} : { call }),
     request,
     status: "pending",
     created_at: request.asked_at,
@@ -207,6 +222,8 @@ function decide(
     refuse(turn, origin, code);
     return turn.turn({ outcome: "forbidden", code });
   }
+  const unfit = unfitness(state, details);
+  if (unfit !== null) return turn.turn({ outcome: "unfit", code: unfit });
   return answered(turn, origin, answer, details, peopleOf(origin.by));
 }
 
@@ -223,6 +240,7 @@ function answered(
 ): Result<DecisionReply> {
   const { by, work_id } = origin;
   const { quorum } = turn.state.request;
+  if (details.edit !== undefined) replaceArguments(turn, details.edit, origin);
   if (answer.decision !== "rejected" && !hasConsented(turn.state, people)) {
     const consent = {
       by: decidedBy(by),
@@ -231,6 +249,7 @@ function answered(
       approved_by: details.approved_by,
       people: [...people],
       work_id,
+      ...(details.remember === undefined ? {} : { remember: details.remember }),
     };
     turn.change({ consents: [...turn.state.consents, consent] });
     if (turn.state.consents.length < quorum) {
@@ -283,6 +302,8 @@ function fleetRefusal({ request }: ApprovalState): ForbiddenCode | null {
 function earlierReply(state: ApprovalState, workId: string | null): DecisionReply | null {
   if (workId === null) return null;
   if (state.decision?.work_id === workId) return decidedReply(state);
+  const voided = state.call?.voided.find(({ work_id }) => work_id === workId);
+  if (voided !== undefined) return { outcome: "counted", approvals: voided.approvals, quorum: state.request.quorum };
   const nth = state.consents.findIndex((consent) => consent.work_id === workId);
   return nth < 0 ? null : { outcome: "counted", approvals: nth + 1, quorum: state.request.quorum };
 }

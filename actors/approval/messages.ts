@@ -5,6 +5,7 @@ import { defineActivity, outcomeOf } from "../kernel/activity.ts";
 import { AnyJson, JsonObject } from "../kernel/json.ts";
 import { defineProtocol, message, type Protocol } from "../kernel/message.ts";
 import { Milliseconds, Nothing, Nullable, Text } from "../kernel/schema.ts";
+import { CallArguments, Remember, ToolCallAsked } from "./tool-call.ts";
 
 /** Who is told of an approval. */
 export const Notify = Type.Union([
@@ -69,9 +70,12 @@ const work_id = Nullable(Text);
 /** What is asked of people. The actor that opens it hears of the decision as `approval_decided`. */
 export const Open = Type.Object({
   owner: Type.Object({ kind: Text, key: Text }),
-  /** The owner's: a Human state of a run, or a command to edge hosts that its tenant's rules hold back for approval. */
-  kind: Type.Union([Type.Literal("workflow"), Type.Literal("fleet_run")]),
-  /** The run's own id, or the fleet command's. */
+  /**
+   * The owner's: a Human state of a run, a command to edge hosts that its tenant's rules hold back for approval, or a tool
+   * call that a capability or a manifest holds back.
+   */
+  kind: Type.Union([Type.Literal("workflow"), Type.Literal("fleet_run"), Type.Literal("tool_call")]),
+  /** The run's own id, the fleet command's, or that of the execution; of a call outside of one the call's own. */
   execution_id: Text,
   root_execution_id: Text,
   workflow_id: Nullable(Text),
@@ -99,6 +103,8 @@ export const Open = Type.Object({
   notify: Type.Array(Notify),
   remind_after_ms: Nullable(Milliseconds),
   escalate: Nullable(Type.Object({ after_ms: Milliseconds, approvers: Type.Array(Text), notify: Type.Array(Notify) })),
+  /** Of kind `tool_call` alone. */
+  tool_call: Type.Optional(ToolCallAsked),
 });
 export type Open = Static<typeof Open>;
 
@@ -111,6 +117,12 @@ export const ApprovalDecided = Type.Object({
   decided_at: Text,
   /** The result of a Human state (docs/reference/approvals.md). */
   result: JsonObject,
+  /** Of a tool call: the arguments, where an approver changed them, whole. */
+  arguments: Type.Optional(JsonObject),
+  /** Of a tool call that was approved: what all approvers granted. */
+  remember: Type.Optional(Remember),
+  /** Of a tool call that was rejected: why. */
+  reason: Type.Optional(Nullable(Text)),
 });
 export type ApprovalDecided = Static<typeof ApprovalDecided>;
 
@@ -125,6 +137,13 @@ const Forbidden = Type.Object({
 });
 export type ForbiddenCode = Static<typeof Forbidden>["code"];
 
+/** Of a tool call: what the approver asks for beside the decision is not to be had. It stays as it is. */
+const Unfit = Type.Object({
+  outcome: Type.Literal("unfit"),
+  code: Type.Union([Type.Literal("arguments_not_editable"), Type.Literal("remember_not_allowed")]),
+});
+export type UnfitCode = Static<typeof Unfit>["code"];
+
 export const DecisionReply = Type.Union([
   Type.Object({
     outcome: Type.Literal("decided"),
@@ -135,6 +154,7 @@ export const DecisionReply = Type.Union([
   Type.Object({ outcome: Type.Literal("counted"), approvals: Type.Integer(), quorum: Type.Integer() }),
   Type.Object({ outcome: Type.Literal("already_decided"), status: ApprovalStatus, decided_at: Nullable(Text) }),
   Forbidden,
+  Unfit,
   /** Of a link: it was used, or its time is over. */
   Type.Object({ outcome: Type.Literal("link_expired") }),
   Type.Object({ outcome: Type.Literal("unknown") }),
@@ -177,12 +197,20 @@ export function ownerOf({ kind }: Protocol<typeof ownerMessages>, key: string): 
 
 export const approvalProtocol = defineProtocol({
   kind: "approval",
-  version: 2,
+  version: 3,
   messages: {
-    /** By its owner, in one commit with the state entry. Repeatable. */
-    open: message({ body: Open }),
+    /** By its owner, in one commit with the state entry. Repeatable. `arguments`: of a tool call, whole. */
+    open: message({ body: Type.Object({ ...Open.properties, arguments: Type.Optional(CallArguments) }) }),
+    /** Of a tool call: `arguments` replace those that were asked about, `remember` is granted with the approval. */
     approve: message({
-      body: Type.Object({ ...Act, work_id, feedback: Nullable(Text), approved_by: Nullable(Text) }),
+      body: Type.Object({
+        ...Act,
+        work_id,
+        feedback: Nullable(Text),
+        approved_by: Nullable(Text),
+        arguments: Type.Optional(CallArguments),
+        remember: Type.Optional(Remember),
+      }),
       reply: DecisionReply,
     }),
     reject: message({
@@ -217,6 +245,8 @@ export const approvalProtocol = defineProtocol({
     escalate: message({ body: Nothing }),
     /** By its owner, which no longer waits for the decision. Repeatable. */
     withdraw: message({ body: Type.Object({ reason: Text }) }),
+    /** By the owner of a tool call: whether the call it was approved for was run. The first one counts. */
+    executed: message({ body: Type.Object({ executed: Type.Boolean() }) }),
     /** What became of one notification; see `notifications.ts`. */
     notified: message({ body: outcomeOf(notify) }),
     /** By the retention sweep: erases what was decided long ago. */

@@ -10,7 +10,8 @@ const alike = (address: string): string => address.normalize("NFKC").toLowerCase
 export function decisionRefusal(state: ApprovalState, by: Decider, managesFleet: boolean): ForbiddenCode | null {
   const { request } = state;
   if (request.kind === "fleet_run" && !managesFleet) return "insufficient_scope";
-  if (by.kind === "agent" && !request.allow_agents) return "approver_not_allowed";
+  const mayBeAgent = request.allow_agents && request.kind !== "tool_call";
+  if (by.kind === "agent" && !mayBeAgent) return "approver_not_allowed";
   if (request.forbid_initiator && isInitiator(state, by)) return "self_approval_forbidden";
   if (request.required_role !== null && !by.roles.includes(request.required_role)) return "approver_not_allowed";
   return isApprover(state, by) ? null : "approver_not_allowed";
@@ -21,6 +22,8 @@ export function recipientRefusal(state: ApprovalState, recipient: string): Forbi
   const { forbid_initiator, required_role } = state.request;
   if (forbid_initiator && isInitiator(state, { sub: null, email: recipient })) return "self_approval_forbidden";
   const reader = { sub: null, email: recipient, roles: [] };
+  // What an agent does is decided by an address that was named for it, or by a caller who is signed in.
+  if (state.request.kind === "tool_call" && approversOf(state).length === 0) return "approver_not_allowed";
   return required_role === null && isApprover(state, reader) ? null : "approver_not_allowed";
 }
 

@@ -2,10 +2,12 @@
 
 import { type Static, Type } from "@sinclair/typebox";
 import { defineLog } from "../kernel/effect.ts";
+import { AnyJson } from "../kernel/json.ts";
 import { Nullable, Text, Time } from "../kernel/schema.ts";
 import { iso } from "../kernel/time.ts";
 import { ApprovalStatus, type Decider, type Source } from "./messages.ts";
-import { type ApprovalState, approversOf, DecidedBy } from "./state.ts";
+import { type ApprovalState, approversOf, DecidedBy, shownCall } from "./state.ts";
+import { ShownToolCall } from "./tool-call.ts";
 
 export const PendingApproval = Type.Object({
   id: Text,
@@ -29,6 +31,8 @@ export const PendingApproval = Type.Object({
   /** How many people must approve, and how many have. */
   quorum: Type.Integer(),
   approvals: Type.Integer(),
+  /** Null for other kinds; absent where an earlier version wrote the record. */
+  tool_call: Type.Optional(Nullable(ShownToolCall)),
 });
 export type PendingApproval = Static<typeof PendingApproval>;
 
@@ -43,6 +47,8 @@ const eventMembers = {
     Type.Literal("approved"),
     Type.Literal("rejected"),
     Type.Literal("responded"),
+    /** An approver changed the arguments of a tool call. */
+    Type.Literal("edited"),
     Type.Literal("timed_out"),
     Type.Literal("withdrawn"),
     Type.Literal("refused"),
@@ -58,6 +64,8 @@ export const StoredEvent = Type.Object(eventMembers);
 export type StoredEvent = Static<typeof StoredEvent>;
 /** The history. */
 export const approvalEvents = defineLog("events", StoredEvent);
+/** The arguments of a tool call, redacted and escaped, whole: as they were asked about, and after each edit. */
+export const argumentsLog = defineLog("arguments", Type.Object({ shown: AnyJson, sha256: Text }));
 export const ApprovalEvent = Type.Object({ sequence: Type.Integer(), at: Time, ...eventMembers });
 export type ApprovalEvent = Static<typeof ApprovalEvent>;
 
@@ -102,6 +110,7 @@ export function pendingApproval(id: string, tenant: string, state: ApprovalState
     required_role: request.required_role,
     quorum: request.quorum,
     approvals: consents.length,
+    tool_call: shownCall(state),
   };
 }
 

@@ -1,8 +1,10 @@
 /** What an approval is made of between two turns. */
 
 import { type Static, Type } from "@sinclair/typebox";
+import { JsonObject } from "../kernel/json.ts";
 import { Nullable, Text } from "../kernel/schema.ts";
 import { ApprovalStatus, Open, Via } from "./messages.ts";
+import { Remember, type ShownToolCall } from "./tool-call.ts";
 
 /** Unix milliseconds. */
 const Moment = Type.Integer();
@@ -36,6 +38,18 @@ const Consent = Type.Object({
   /** Who stands behind it; see `peopleOf`. */
   people: Type.Array(Text),
   work_id: Nullable(Text),
+  /** Of a tool call: granted with it; absent: nothing. */
+  remember: Type.Optional(Remember),
+});
+
+/** Of a tool call: what is known of it beyond the question. */
+const CallState = Type.Object({
+  /** The arguments as they are, while an approver may still edit them, and for as long as an edit is to be told. */
+  given: Nullable(JsonObject),
+  edited: Type.Boolean(),
+  executed: Nullable(Type.Boolean()),
+  /** Requests whose consent an edit has voided, with what they were answered: a repeat gets the same again. */
+  voided: Type.Array(Type.Object({ work_id: Text, approvals: Type.Integer() })),
 });
 
 export const Link = Type.Object({
@@ -78,8 +92,16 @@ export const ApprovalState = Type.Object({
   links_issued: Type.Integer({ minimum: 0 }),
   refusals: Type.Integer({ minimum: 0 }),
   decision: Nullable(Decision),
+  /** Present exactly where `request.tool_call` is. */
+  call: Type.Optional(CallState),
 });
 export type ApprovalState = Static<typeof ApprovalState>;
+
+/** The tool call as it is shown; null: it is not about one. */
+export function shownCall({ request, call }: ApprovalState): ShownToolCall | null {
+  if (request.tool_call === undefined) return null;
+  return { ...request.tool_call, edited: call?.edited ?? false, executed: call?.executed ?? null };
+}
 
 /** The approvers by now; empty: every caller with the scope. An escalation adds to the list, and never removes. */
 export function approversOf({ request, escalated_at }: ApprovalState): readonly string[] {

@@ -18,6 +18,7 @@ import {
 import { announcements } from "./notifications.ts";
 import { approvalEvents, type EventDetails, type StoredEvent, storedEvent } from "./record.ts";
 import { type ApprovalState, type DecidedBy, type Decision, nameOf } from "./state.ts";
+import { type CallArguments, narrowest, type Remember } from "./tool-call.ts";
 
 /** Who decides, and how the decision came in; a link proves an address and no subject. */
 export interface DecisionSource {
@@ -60,6 +61,9 @@ export interface DecisionDetails {
   readonly payload: Json;
   readonly approved_by: string | null;
   readonly rejected_by: string | null;
+  /** Of a tool call: the arguments it is approved with, where they are others; and what is granted with it. */
+  readonly edit?: CallArguments | undefined;
+  readonly remember?: Remember | undefined;
 }
 export const noDetails: DecisionDetails = { payload: null, approved_by: null, rejected_by: null };
 
@@ -131,6 +135,7 @@ export class ApprovalTurn extends TurnEffects<ApprovalMessages> {
       rejected_by: null,
       work_id: null,
     });
+    this.forgetArguments();
   }
 
   /** Of an approval by several people how many have agreed so far, of a link where it came from. */
@@ -154,10 +159,27 @@ export class ApprovalTurn extends TurnEffects<ApprovalMessages> {
       via: facts.via,
       decided_at: at,
       result: resultOf(key, answer, { by: facts.by, at, payload, approved_by, rejected_by }),
+      ...this.callOutcome(answer),
     };
+    this.forgetArguments();
     const { owner } = this.next.request;
     const to = { kind: owner.kind, messages: ownerMessages };
     this.tell(to, owner.key, "approval_decided", body, { coCommit: true });
+  }
+
+  /** What the owner of a tool call is told beside the decision. */
+  private callOutcome({ status, feedback }: Answer): Partial<ApprovalDecided> {
+    const { call, consents } = this.next;
+    if (call === undefined) return {};
+    if (status !== "approved") return { reason: feedback };
+    const edit = call.edited && call.given !== null ? { arguments: call.given } : {};
+    return { ...edit, remember: narrowest(consents.map(({ remember = "none" }) => remember)) };
+  }
+
+  /** No approver can edit them any more. */
+  private forgetArguments(): void {
+    const { call } = this.next;
+    if (call !== undefined && call.given !== null) this.change({ call: { ...call, given: null } });
   }
 
   private close(status: ApprovalState["status"], decision: Decision): void {

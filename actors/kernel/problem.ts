@@ -109,6 +109,10 @@ export const problems = {
   link_expired: 410,
   // well-formed but invalid
   validation_failed: 422,
+  // tool calls that wait for a person
+  arguments_not_editable: 422,
+  invalid_arguments: 422,
+  remember_not_allowed: 422,
   invalid_manifest: 422,
   unsupported_field: 422,
   unsupported_api_version: 422,

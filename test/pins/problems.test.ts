@@ -3,6 +3,9 @@ import { expect, test } from "bun:test";
 import { Problem, type ProblemCode, problems } from "../../actors/kernel/problem.ts";
 
 const pinned: Record<string, number> = {
+  arguments_not_editable: 422,
+  invalid_arguments: 422,
+  remember_not_allowed: 422,
   malformed_signature: 400,
   malformed_request: 400,
   invalid_host: 400,

@@ -10,7 +10,9 @@ function isNews(before: ApprovalState, after: ApprovalState): boolean {
   return (
     before.status !== after.status ||
     before.escalated_at !== after.escalated_at ||
-    before.consents.length !== after.consents.length
+    before.consents.length !== after.consents.length ||
+    before.request.tool_call?.arguments_sha256 !== after.request.tool_call?.arguments_sha256 ||
+    before.call?.executed !== after.call?.executed
   );
 }
 

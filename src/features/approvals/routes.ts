@@ -8,6 +8,7 @@ import type { Sql } from "../../store/postgres/pool.ts";
 import { deciderOf, sourceOf } from "./caller.ts";
 import {
   ApproveBody,
+  AskedArguments,
   DecisionBody,
   HistoryQuery,
   IssuedLink,
@@ -87,18 +88,35 @@ export function approvalRoutes({ approvals, sql, newId }: ApprovalRoutesOptions)
       body: jsonBody(ApproveBody, { optional: true, limit: decisionLimit }),
       headers: IdempotencyHeaders,
       responses: { 200: DecisionBody },
-      refusals: ["approver_not_allowed", "self_approval_forbidden", "approval_not_found", "approval_already_decided"],
+      refusals: [
+        "approver_not_allowed",
+        "self_approval_forbidden",
+        "approval_not_found",
+        "approval_already_decided",
+        "arguments_not_editable",
+        "invalid_arguments",
+        "remember_not_allowed",
+      ],
       handler: (call) => {
         const { feedback, approved_by } = call.body;
         checkTexts({ feedback, approved_by });
         return idempotent(
           call,
           sql,
-          async (workId) =>
-            reply(200, await approvals.approve(actOf(call), workId, feedback ?? null, approved_by ?? null)),
+          async (workId) => reply(200, await approvals.approve(actOf(call), workId, call.body)),
           newId,
         );
       },
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/human-approvals/:id/arguments",
+      summary: "The arguments of a tool call that waits or waited, whole, without the values of secrets",
+      scope: "approval:read",
+      params: RequestId,
+      responses: { 200: AskedArguments },
+      refusals: ["approval_not_found"],
+      handler: ({ tenant, params }) => approvals.arguments(tenant, params.id),
     }),
     defineRoute({
       method: "POST",

@@ -2,6 +2,8 @@
 
 import { type Static, Type } from "@sinclair/typebox";
 import { ApprovalEvent, ApprovalRecord, PendingApproval } from "../../../actors/approval/record.ts";
+import { Remember } from "../../../actors/approval/tool-call.ts";
+import { AnyJson, JsonObject } from "../../../actors/kernel/json.ts";
 import { Text, Time } from "../../../actors/kernel/schema.ts";
 import { pagingQuery } from "../../http/paging.ts";
 
@@ -20,7 +22,7 @@ export const PendingQuery = Type.Object({
     description: "With execution_id: those of the sub-workflows of this root execution as well",
   }),
   workflow_name: Name,
-  kind: Type.Optional(Type.Union([Type.Literal("workflow"), Type.Literal("fleet_run")])),
+  kind: Type.Optional(Type.Union([Type.Literal("workflow"), Type.Literal("fleet_run"), Type.Literal("tool_call")])),
 });
 export type PendingQuery = Static<typeof PendingQuery>;
 
@@ -44,9 +46,28 @@ export const ApproveBody = Type.Object(
   {
     feedback: Type.Optional(Feedback),
     approved_by: Type.Optional(Type.String({ maxLength: 256 })),
+    arguments: Type.Optional(
+      Type.Unsafe<Static<typeof JsonObject>>({
+        ...JsonObject,
+        description:
+          "Of a tool call that is `editable`: all its arguments, as it is to be run with. What is left as it was shown stays " +
+          "the original, `[redacted]` too. The quorum counts anew",
+      }),
+    ),
+    remember: Type.Optional(
+      Type.Unsafe<Remember>({
+        ...Remember,
+        description:
+          "Of a tool call: what is not asked about again in this execution or session. `execution`: the same tool with equal " +
+          "arguments; `tool`: the same tool; at most what the approval offers",
+      }),
+    ),
   },
-  { examples: [{ feedback: "Ship it" }] },
+  {
+    examples: [{ feedback: "Ship it" }, { arguments: { title: "Printer broken", priority: "low" }, remember: "none" }],
+  },
 );
+export type ApproveBody = Static<typeof ApproveBody>;
 export const RejectBody = Type.Object(
   {
     reason: Feedback,
@@ -85,6 +106,9 @@ export const OneApproval = Type.Union([
   Type.Object({ request: PendingApproval }),
   Type.Object({ error: Text, code: Type.Literal("approval_not_pending"), request_id: Text }),
 ]);
+/** Whole, where the approval shows the start of them. */
+export const AskedArguments = Type.Object({ tool: Text, arguments: AnyJson, arguments_sha256: Text });
+export type AskedArguments = Static<typeof AskedArguments>;
 export const IssuedLink = Type.Object({ url: Text, expires_at: Time });
 
 /** By the names that the API document gives them. */
@@ -99,4 +123,5 @@ export const named = {
   LinkDecision: LinkDecisionBody,
   ApprovalDecided: Decided,
   ApprovalCounted: Counted,
+  ApprovalArguments: AskedArguments,
 };

@@ -7,6 +7,7 @@ import type {
   DecisionReply,
   ForbiddenCode,
   Source,
+  UnfitCode,
 } from "../../../actors/approval/messages.ts";
 import {
   type ApprovalEvent,
@@ -14,6 +15,7 @@ import {
   approvalEvent,
   approvalEvents,
   approvalSummary,
+  argumentsLog,
   type PendingApproval,
 } from "../../../actors/approval/record.ts";
 import type { ApprovalState } from "../../../actors/approval/state.ts";
@@ -23,9 +25,10 @@ import { invalidField, Problem } from "../../../actors/kernel/problem.ts";
 import { isStorableJson } from "../../../actors/manifest/storable.ts";
 import { type ListText, listText, type Page } from "../../http/paging.ts";
 import { type Address, MessageRejected, type Runtime } from "../../runtime/port.ts";
+import { type CallEditor, callEdits } from "./call-edits.ts";
 import { readHistoryFilter, readPendingFilter } from "./filters.ts";
 import type { ApprovalRecords, Listed } from "./records.ts";
-import type { DecisionBody, HistoryQuery, PendingQuery } from "./schema.ts";
+import type { ApproveBody, AskedArguments, DecisionBody, HistoryQuery, PendingQuery } from "./schema.ts";
 import { hashOf, linkTo, newToken } from "./token.ts";
 
 export interface ApprovalsOptions {
@@ -56,6 +59,7 @@ const maxEventsInList = 100;
 
 export function createApprovals({ runtime, records, publicUrl, now }: ApprovalsOptions) {
   const approvals = runtime.of(approval);
+  const edits = callEdits();
 
   /** @throws Problem 404 for what is unknown or foreign */
   async function ask<T extends AskedTypeOf<ApprovalMessages>>(
@@ -137,12 +141,35 @@ export function createApprovals({ runtime, records, publicUrl, now }: ApprovalsO
       return { ...approvalSummary(approvalId, tenant, state), events: events.map(approvalEvent) };
     },
 
+    /** Has edits of tool calls checked by those who run them: by the kind of the actor that asks. */
+    editedBy: (ownerKind: string, editor: CallEditor): void => edits.add(ownerKind, editor),
+
+    /** The arguments of a tool call by now. @throws Problem 404 `approval_not_found`, also for approvals of other kinds */
+    async arguments(tenant: string, approvalId: string): Promise<AskedArguments> {
+      const { request } = await stateOf(tenant, approvalId);
+      const entries = await approvals.at(tenant, approvalId).log(argumentsLog, 0, maxEvents);
+      const last = entries.at(-1)?.entry;
+      if (request.tool_call === undefined || last === undefined) throw notFound();
+      return { tool: request.tool_call.tool, arguments: last.shown, arguments_sha256: last.sha256 };
+    },
+
     /**
      * @param workId of a request that may be repeated: the same again has the same answer
-     * @throws Problem 404 `approval_not_found`, 409 `approval_already_decided`, 403
+     * @throws Problem 404 `approval_not_found`, 409 `approval_already_decided`, 403, of a tool call also 422
+     *   `arguments_not_editable`, `invalid_arguments`, `remember_not_allowed`
      */
-    approve: (act: Act, workId: string, feedback: string | null, approvedBy: string | null) =>
-      decide(act, "approve", { work_id: workId, feedback, approved_by: approvedBy }),
+    async approve(act: Act, workId: string, body: ApproveBody): Promise<DecisionBody> {
+      const { feedback = null, approved_by = null, arguments: edit, remember } = body;
+      const changed =
+        edit === undefined ? undefined : await edits.read(act, await stateOf(act.tenant, act.approvalId), edit);
+      return decide(act, "approve", {
+        work_id: workId,
+        feedback,
+        approved_by,
+        ...(changed === undefined ? {} : { arguments: changed }),
+        ...(remember === undefined ? {} : { remember }),
+      });
+    },
 
     /** As `approve`; the texts were checked already. */
     reject: (act: Act, workId: string, reason: string, rejectedBy: string | null) =>
@@ -248,6 +275,8 @@ function decisionBody(approvalId: string, reply: DecisionReply): DecisionBody {
       throw alreadyDecided(reply);
     case "forbidden":
       throw forbidden(reply.code);
+    case "unfit":
+      throw new Problem(reply.code, unfit[reply.code]);
     case "link_expired":
       throw linkExpired();
     default:
@@ -267,6 +296,11 @@ function alreadyDecided({
 }): Problem {
   return new Problem("approval_already_decided", "This approval was already decided", { status, decided_at });
 }
+
+const unfit: Readonly<Record<UnfitCode, string>> = {
+  arguments_not_editable: "The arguments of this call cannot be changed",
+  remember_not_allowed: "This approval does not offer to remember that much",
+};
 
 const refusals: Readonly<Record<ForbiddenCode, string>> = {
   approver_not_allowed: "You are not among those who may decide this",

@@ -2,6 +2,7 @@
 
 import { approval } from "../../../actors/approval/approval.ts";
 import type { Decider, Open } from "../../../actors/approval/messages.ts";
+import { askedCall, type CallArguments, type CallToAsk, promptOf } from "../../../actors/approval/tool-call.ts";
 import type { ActorDefinition } from "../../../actors/kernel/actor.ts";
 import { Simulation } from "../simulate.ts";
 
@@ -41,6 +42,46 @@ export function openBody(changes: Partial<Open> = {}): Open {
 
 export function person(sub: string, changes: Partial<Decider> = {}): Decider {
   return { sub, kind: "operator", email: `${sub}@example.com`, roles: ["operator"], ...changes };
+}
+
+/** The arguments of a tool call as they are; no value in them is a secret. */
+export const argumentsOf = (given: CallArguments["given"]): CallArguments => ({
+  given,
+  redacted: given,
+  sha256: JSON.stringify(given),
+});
+
+/** As an execution asks about a tool call that waits. */
+export function toolCallBody(changes: Partial<CallToAsk> = {}, more: Partial<Open> = {}) {
+  const given = argumentsOf({ title: "Printer broken", priority: "high" });
+  const tool_call = askedCall({
+    tool: "tickets.create",
+    arguments: given,
+    editable: true,
+    remember: "none",
+    model_reason: null,
+    agent_name: "clerk",
+    iteration_number: 1,
+    invocation_id: "0198c1de-0000-7000-8000-00000000000c",
+    security_context: "build",
+    capability_index: 0,
+    ...changes,
+  });
+  return {
+    ...openBody({
+      owner: { kind: "execution", key: runId },
+      kind: "tool_call",
+      workflow_id: null,
+      workflow_name: null,
+      state_name: null,
+      visit: null,
+      prompt: promptOf(tool_call),
+      reject_on_timeout: true,
+      tool_call,
+      ...more,
+    }),
+    arguments: changes.arguments ?? given,
+  };
 }
 
 export const source = { http_request_id: "req-1", ip: "192.0.2.7", user_agent: "test" };

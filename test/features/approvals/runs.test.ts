@@ -88,7 +88,7 @@ test("the approval is there as soon as its state is, with its prompt and its dea
 test("a decision and the run's next step are one commit", async () => {
   const { run, id } = await waiting(signed);
   const { version } = (await node.runtime.read(runAt(run))) ?? {};
-  await approvals().approve(act(id), crypto.randomUUID(), "fine", null);
+  await approvals().approve(act(id), crypto.randomUUID(), { feedback: "fine" });
   // What was answered is committed: the run is past its state already.
   const state = await runOf(run);
   expect((await node.runtime.read(runAt(run)))?.version).toBeGreaterThan(version ?? 0);
@@ -134,7 +134,7 @@ test("a cancelled run withdraws its approval in the same commit", async () => {
   expect(await node.runtime.ask(runAt(run), "cancel", { reason: "enough" })).toMatchObject({ outcome: "cancelled" });
   expect(await approvalOf(id)).toMatchObject({ status: "withdrawn" });
   expect((await ended(run)).status).toBe("cancelled");
-  const refused = approvals().approve(act(id), crypto.randomUUID(), null, null);
+  const refused = approvals().approve(act(id), crypto.randomUUID(), {});
   await expect(refused).rejects.toMatchObject({ code: "approval_already_decided", extras: { status: "withdrawn" } });
 });
 
@@ -150,6 +150,6 @@ test("a restart changes nothing for waiting callers; what was due is done", asyn
   node = await startNode();
   expect((await ended(due.run)).status).toBe("completed");
   expect(await approvalOf(still.id)).toEqual(before);
-  await approvals().approve(act(still.id), crypto.randomUUID(), null, null);
+  await approvals().approve(act(still.id), crypto.randomUUID(), {});
   expect((await ended(still.run)).status).toBe("completed");
 });
