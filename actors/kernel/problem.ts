@@ -221,6 +221,11 @@ export const problems = {
   oauth_exchange_failed: 502,
   state_expired: 410,
   device_code_not_found: 404,
+  // security contexts
+  security_context_not_found: 404,
+  context_exists: 409,
+  context_in_use: 409,
+  version_mismatch: 412,
   // colony
   colony_suspended: 402,
   personal_tier_too_low: 402,

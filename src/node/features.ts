@@ -22,6 +22,7 @@ import { models } from "../features/models/feature.ts";
 import { references } from "../features/references/feature.ts";
 import { schedules } from "../features/schedules/feature.ts";
 import { secrets } from "../features/secrets/feature.ts";
+import { securityContexts } from "../features/security-contexts/feature.ts";
 import { classification } from "../features/stimuli/classification/feature.ts";
 import { history } from "../features/stimuli/history/feature.ts";
 import { intake } from "../features/stimuli/intake/feature.ts";
@@ -46,6 +47,7 @@ export const features = [
   limits,
   references,
   secrets,
+  securityContexts,
   tools,
   fsTools,
   managementTools,

@@ -11,7 +11,6 @@ import { object } from "../../manifest/object.ts";
 import { anything, flag, integer, list, text } from "../../manifest/shape.ts";
 import { checkStorable } from "../../manifest/storable.ts";
 import type { TextPaths } from "../../manifest/text-paths.ts";
-import { isSecurityContext } from "../../policy/security-context.ts";
 import { patternCovers } from "../../tool/catalog.ts";
 import { context } from "./context.ts";
 import { outputHandler } from "./execution/delivery.ts";
@@ -60,10 +59,8 @@ const spec = object({
   environment,
   env: environment,
   input_schema: jsonSchema,
-  // Who may use it is decided where it is known who deploys.
-  security_context: text({ min: 1, max: 128 }).check((name) =>
-    isSecurityContext(name) ? null : ["there is no such security context", "unknown_security_context"],
-  ),
+  // Whether there is one, and who may use it, is decided where it is known who deploys.
+  security_context: text({ min: 1, max: 128 }),
   context,
   schedule,
   output_handler: outputHandler,

@@ -4,7 +4,6 @@ import { bootstrapFault } from "../../agent/manifest/runtime/bootstrap.ts";
 import { invalid, invalidAt, Problem } from "../../kernel/problem.ts";
 import { imageFault } from "../../manifest/image.ts";
 import { joinedCeilings } from "../../policy/ceilings.ts";
-import { isSecurityContext, mayUseContext } from "../../policy/security-context.ts";
 import { storageQuota } from "../../policy/storage-quota.ts";
 import { TemplateError } from "../../template/template.ts";
 import { renderPrompt, reservedKeys } from "../prompt.ts";
@@ -45,12 +44,12 @@ export const startChecks: readonly ((settled: Settled) => Problem | null)[] = [
 ];
 
 /** The manifest's context was checked when it was deployed, that of a run when it started. */
-function checkSecurityContext({ request, facts }: Settled): Problem | null {
-  const { securityContext: name, isContextChosenByCaller } = facts.agent;
-  if (!isSecurityContext(name)) {
+function checkSecurityContext({ facts }: Settled): Problem | null {
+  const { name, spec, isAllowed } = facts.agent.context;
+  if (spec === null) {
     return invalidAt("unknown_security_context", "security_context", `there is no security context ${name}`);
   }
-  if (!isContextChosenByCaller || mayUseContext(name, request.starter, facts.terms.tier)) return null;
+  if (isAllowed) return null;
   return new Problem("security_context_forbidden", `The caller may not use the security context ${name}`);
 }
 

@@ -62,7 +62,7 @@ function settle(request: StartRequest, facts: StartFacts): StartPlan {
       workflow_name: origin.workflow?.name ?? null,
       workflow_execution_id: origin.workflow?.executionId ?? null,
       hierarchy: hierarchyOf(executionId, request, spec.swarm),
-      security_context: agent.securityContext,
+      security_context: agent.context.name,
       initiating_user_sub: origin.initiatingUserSub,
       ...startedBy(request.startedBy),
       ...keptCeilings(ceilings instanceof Problem ? [] : ceilings),
@@ -112,7 +112,7 @@ function planOf(
     calls: {
       agent_id: agent.agent_id,
       agent_name: agent.name,
-      context: agent.securityContext,
+      context: agent.context.name,
       grants: spec.tools.map((grant) => ({ ...grant })),
     },
     validators: [...execution.validators],

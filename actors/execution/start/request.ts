@@ -29,7 +29,9 @@ export interface StartOrigin {
 }
 
 /** What permissions and quotas need to know of the caller. */
-export interface StartCaller extends Pick<Identity, "kind" | "role" | "tier" | "membership" | "userId"> {
+export interface StartCaller
+  extends Pick<Identity, "kind" | "role" | "tier" | "membership" | "userId">,
+    Partial<Pick<Identity, "email" | "homeTenant">> {
   /** Null: of a run that was started before realms were kept. */
   readonly realm: string | null;
 }

@@ -8,8 +8,8 @@ import { overlap } from "../../agent/manifest/runtime/volumes.ts";
 import type { AgentSpec, NodeOffer, RuntimeSpec } from "../../agent/manifest/spec.ts";
 import type { Json } from "../../kernel/json.ts";
 import { isObject } from "../../kernel/json.ts";
-import { defaultSecurityContext } from "../../policy/security/system.ts";
-import { contextPermits, isSecurityContext } from "../../policy/security-context.ts";
+import { byName } from "../../policy/security/evaluate.ts";
+import type { SecurityContextSpec } from "../../policy/security/spec.ts";
 import { ATTACHMENT_READ, patternCovers, selectTools, sparedFromJudges, type ToolEntry } from "../../tool/catalog.ts";
 import type { AgentRuntimeOverrides } from "../child.ts";
 import type { Attachment } from "./plan.ts";
@@ -40,10 +40,7 @@ export interface SettledAgent extends Omit<ResolvedAgent, "spec"> {
   readonly spec: SettledSpec;
   /** The isolation that will be used, `inherit` resolved. */
   readonly isolation: string;
-  /** Of the manifest, else of the overrides, else as the caller says, else the default. */
-  readonly securityContext: string;
-  /** The caller chose the context, so the caller must be permitted to use it. */
-  readonly isContextChosenByCaller: boolean;
+  readonly context: StartContext;
   /** The manifest's tools that the security context permits. */
   readonly tools: readonly ToolEntry[];
   /** Patterns of the manifest that name no tool. */
@@ -54,20 +51,42 @@ export interface SettledAgent extends Omit<ResolvedAgent, "spec"> {
   readonly runAttachments: readonly Attachment[];
 }
 
-export function settleAgent(found: ResolvedAgent, request: StartRequest, offer: StartOffer): SettledAgent {
+/** The security context of a start, as it stands. */
+export interface StartContext {
+  /** Of the manifest, else of the overrides, else as the caller says, else the default. */
+  readonly name: string;
+  readonly version: number;
+  /** Null: there is none of that name. */
+  readonly spec: SecurityContextSpec | null;
+  /** Whether the caller may use it, where the caller chose it. */
+  readonly isAllowed: boolean;
+}
+
+/** The context that is named for a start, if one is, and whether the caller is who named it. */
+export function contextNamed(
+  { spec }: Pick<ResolvedAgent, "spec">,
+  { overrides, securityContext = null }: Pick<StartRequest, "overrides" | "securityContext">,
+): { readonly name: string | null; readonly byCaller: boolean } {
+  const fixed = spec.security_context ?? overrides?.security_context ?? null;
+  return { name: fixed ?? securityContext, byCaller: fixed === null && securityContext !== null };
+}
+
+export function settleAgent(
+  found: ResolvedAgent,
+  request: StartRequest,
+  offer: StartOffer,
+  context: StartContext,
+): SettledAgent {
   const { overrides } = request;
   const spec = overlaid(found.spec, overrides);
-  const fixedContext = spec.security_context ?? overrides?.security_context ?? null;
-  const securityContext = fixedContext ?? request.securityContext ?? defaultSecurityContext;
-  const { tools, unmatched } = toolsOf(spec.tools, securityContext);
+  const { tools, unmatched } = toolsOf(spec.tools, context);
   const takes = takesAttachments(spec.input_schema, tools);
   const { isolation } = spec.runtime;
   return {
     ...found,
     spec,
     isolation: isolation === "inherit" ? offer.defaultIsolation : isolation,
-    securityContext,
-    isContextChosenByCaller: fixedContext === null,
+    context,
     tools,
     unmatchedTools: unmatched,
     takesAttachments: takes,
@@ -80,24 +99,23 @@ interface ToolsOfManifest {
   readonly unmatched: readonly string[];
 }
 
-/** By the list that a manifest was read with, which many starts share, and the security context. */
-const known = new WeakMap<AgentSpec["tools"], Map<string, ToolsOfManifest>>();
+/** By the list that a manifest was read with, which many starts share, and the security context as it was read. */
+const known = new WeakMap<AgentSpec["tools"], WeakMap<SecurityContextSpec, ToolsOfManifest>>();
 
 /** What a manifest's tools come to in a security context. */
-function toolsOf(granted: AgentSpec["tools"], securityContext: string): ToolsOfManifest {
-  // Names of contexts are the caller's words: nothing is kept under those of none.
-  if (!isSecurityContext(securityContext)) return selected(granted, securityContext);
-  const inContexts = known.get(granted) ?? new Map<string, ToolsOfManifest>();
-  const earlier = inContexts.get(securityContext);
+function toolsOf(granted: AgentSpec["tools"], context: StartContext): ToolsOfManifest {
+  if (context.spec === null) return selected(granted, context);
+  const inContexts = known.get(granted) ?? new WeakMap<SecurityContextSpec, ToolsOfManifest>();
+  const earlier = inContexts.get(context.spec);
   if (earlier !== undefined) return earlier;
-  const tools = selected(granted, securityContext);
-  known.set(granted, inContexts.set(securityContext, tools));
+  const tools = selected(granted, context);
+  known.set(granted, inContexts.set(context.spec, tools));
   return tools;
 }
 
-function selected(granted: AgentSpec["tools"], securityContext: string): ToolsOfManifest {
+function selected(granted: AgentSpec["tools"], context: StartContext): ToolsOfManifest {
   const { tools, unmatched } = selectTools(granted.map(({ name }) => name));
-  const permitted = tools.filter(({ name }) => contextPermits(securityContext, name));
+  const permitted = tools.filter(({ name }) => byName(name, [context]) === null);
   return { tools: sparedFromJudges(permitted, granted), unmatched };
 }
 

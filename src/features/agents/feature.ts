@@ -6,10 +6,12 @@ import { anyText, integer, text } from "../../config/setting.ts";
 import { audit } from "../audit/feature.ts";
 import { defineFeature } from "../feature.ts";
 import { references } from "../references/feature.ts";
+import { securityContexts } from "../security-contexts/feature.ts";
 import { countDeployed } from "./deploy.ts";
 import { agentEvents, eraseHistories, forgetOrigins } from "./events.ts";
 import type { AgentChange } from "./parts.ts";
 import type { AgentUse } from "./port.ts";
+import { nameContext } from "./records.ts";
 import { loadRuntimes } from "./registry.ts";
 import { agentRoutes, catalogueRoutes } from "./routes.ts";
 import { named } from "./schema.ts";
@@ -19,7 +21,7 @@ export const agents = defineFeature({
   name: "agents",
   tenantTables: ["agent_events", "agent_versions", "agents"],
   schemas: named,
-  needs: { audit, references },
+  needs: { audit, references, securityContexts },
   settings: {
     runtimeRegistry: text("SVC_RUNTIME_REGISTRY", {
       meaning: "RuntimeRegistry document whose runtimes join the built-in ones or replace them",
@@ -35,7 +37,7 @@ export const agents = defineFeature({
       default: 21_600,
     }),
   },
-  open({ settings, sql, now, newId, warn, ...node }, { audit, references }) {
+  open({ settings, sql, now, newId, warn, ...node }, { audit, references, securityContexts }) {
     const { runtimeRegistry, maxExecutionSeconds } = settings;
     const { models, sandboxes } = node;
     const runtimes = loadRuntimes(runtimeRegistry === "" ? null : runtimeRegistry);
@@ -51,6 +53,7 @@ export const agents = defineFeature({
       programFault: (isolation, path) => sandboxes.programFault(isolation, path),
       servesModel: (alias) => models.serves(alias),
     };
+    securityContexts.namedBy((tenant, name) => nameContext(sql, tenant, name));
     audit.erases((before, limit) => eraseHistories(sql, before, limit));
     const uses: AgentUse[] = [];
     const watchers: ((change: AgentChange) => Promise<void>)[] = [
@@ -71,6 +74,7 @@ export const agents = defineFeature({
       events: agentEvents,
       audit,
       references,
+      contexts: securityContexts,
       watchers,
       now,
       newId,

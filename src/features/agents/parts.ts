@@ -7,6 +7,7 @@ import type { TenantTerms } from "../../../actors/policy/quota.ts";
 import type { Sql, Transaction } from "../../store/postgres/pool.ts";
 import { type Audit, type AuditedCall, auditedBy } from "../audit/port.ts";
 import type { References } from "../references/port.ts";
+import type { ContextReader } from "../security-contexts/port.ts";
 import type { AgentEvents } from "./events.ts";
 import { agentRecords } from "./records.ts";
 import type { AgentDetail } from "./schema.ts";
@@ -33,6 +34,7 @@ export interface AgentsOptions {
   readonly events: AgentEvents;
   readonly audit: Audit;
   readonly references: Pick<References, "requireAllowed">;
+  readonly contexts: Pick<ContextReader, "exists" | "mayUse">;
   /**
    * Told of every change once it is stored, in order, before the caller is answered; `removed` may come twice.
    * A crash may come between a change and its telling, so they compare with the records when they start.

@@ -7,11 +7,11 @@ import { keepName, type ManifestPatch, patched, readPatch } from "../../../actor
 import { systemTenant } from "../../../actors/identity/identity.ts";
 import { starterOf } from "../../../actors/identity/starter.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
-import { Problem } from "../../../actors/kernel/problem.ts";
+import { invalidAt, Problem } from "../../../actors/kernel/problem.ts";
 import type { JudgeReference, Warning } from "../../../actors/manifest/findings.ts";
 import { referencesIn } from "../../../actors/manifest/references.ts";
 import { agentQuota } from "../../../actors/policy/quota.ts";
-import { mayUseContext } from "../../../actors/policy/security-context.ts";
+import { isSystemName } from "../../../actors/policy/security/spec.ts";
 import type { Transaction } from "../../store/postgres/pool.ts";
 import { inRounds, type StoredVersion, storeVersion } from "./deploy.ts";
 import { judgeManifest, readManifest } from "./judging/judging.ts";
@@ -171,7 +171,7 @@ export function publishing(parts: AgentParts) {
       const judged = await judge(caller, tenant, manifest.document, manifest.yaml);
       if (isGlobal && !mayPublish(caller)) throw globalForbidden();
       const terms = await parts.terms(tenant);
-      await checkContext(parts, caller, judged.spec);
+      await checkContext(parts, caller, tenant, judged.spec);
       const version = newVersion(caller, judged);
       const stored = await storeVersion(sql, {
         tenant,
@@ -214,7 +214,7 @@ export function publishing(parts: AgentParts) {
         keepName(patch, row.name);
         const next = await patchedManifest(caller, row, patch, sent.yaml);
         checkMayChange(caller, row);
-        if (next !== null) await checkContext(parts, caller, next.spec);
+        if (next !== null) await checkContext(parts, caller, row.tenant, next.spec);
         const done = await sql.begin((tx) => change(tx, caller, row, next, patch, dryRun));
         return done === null ? null : { outcome: done, judged: next, before: row };
       });
@@ -241,13 +241,22 @@ export function publishing(parts: AgentParts) {
   }
 }
 
-/** @throws Problem 403 `security_context_forbidden` */
+/**
+ * @param owner of the agent: a global one names a context of the system
+ * @throws Problem 403 `security_context_forbidden`, 422 `unknown_security_context`
+ */
 async function checkContext(
-  { terms }: Pick<AgentParts, "terms">,
+  { terms, contexts }: Pick<AgentParts, "terms" | "contexts">,
   { identity, tenant }: Caller,
+  owner: string,
   { security_context: name }: AgentSpec,
 ): Promise<void> {
-  if (name === null || mayUseContext(name, identity, (await terms(tenant)).tier)) return;
+  if (name === null) return;
+  const isForAll = owner === systemTenant && tenant !== systemTenant;
+  if ((isForAll && !isSystemName(name)) || !(await contexts.exists(tenant, name))) {
+    throw invalidAt("unknown_security_context", "spec.security_context", "there is no such security context");
+  }
+  if (await contexts.mayUse(tenant, name, identity, (await terms(tenant)).tier)) return;
   throw new Problem("security_context_forbidden", `The caller may not use the security context ${name}`);
 }
 

@@ -209,3 +209,13 @@ export function agentRecords(sql: Sql) {
     },
   };
 }
+
+/** Whether a deployed agent names the security context. @param tenant of the agents; null: any */
+export async function nameContext(sql: Sql, tenant: string | null, context: string): Promise<boolean> {
+  const [row] = await sql<{ found: boolean }[]>`
+    select exists (
+      select from agents a join agent_versions v on v.version_id = a.current_version_id
+      where a.deleted_at is null and (${tenant}::text is null or a.tenant = ${tenant})
+        and v.spec ->> 'security_context' = ${context}) as found`;
+  return row?.found === true;
+}

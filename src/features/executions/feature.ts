@@ -11,6 +11,7 @@ import { defineFeature, type InternalAddress } from "../feature.ts";
 import { incidents } from "../incidents/feature.ts";
 import { limits } from "../limits/feature.ts";
 import { references } from "../references/feature.ts";
+import { securityContexts } from "../security-contexts/feature.ts";
 import { createCommandTool, noWayIn, tools } from "../tools/feature.ts";
 import { fsTools } from "../tools/fs/feature.ts";
 import { volumes } from "../volumes/feature.ts";
@@ -98,9 +99,12 @@ export const executions = defineFeature({
   name: "executions",
   tenantTables: ["agent_stream_entries", "agent_stream_executions", "agent_streams", "execution_labels", "executions"],
   schemas: named,
-  needs: { agents, audit, volumes, tools, fsTools, executionTokens, incidents, limits, references },
+  needs: { agents, audit, volumes, tools, fsTools, executionTokens, incidents, limits, references, securityContexts },
   settings: executionSettings,
-  open({ settings, ...node }, { agents, volumes, tools, executionTokens, incidents, limits, references }) {
+  open(
+    { settings, ...node },
+    { agents, volumes, tools, executionTokens, incidents, limits, references, securityContexts },
+  ) {
     const { sql, redisServers, prefix, runtime, sandboxes, models, outside, streams, now, info, warn } = node;
     const records = executionRecords(sql);
     const plans = createPlans(runtime);
@@ -122,6 +126,7 @@ export const executions = defineFeature({
       plans,
       agents,
       references,
+      contexts: securityContexts,
       offer: { ...agents.offer, enforcesNetwork: (name) => sandboxes.holds(name) },
       bounds: {
         max_rounds: settings.loopMaxRounds,
@@ -141,6 +146,10 @@ export const executions = defineFeature({
     const { maskerOf } = referred;
     const { startAs, cancelOfAgent } = executions;
     volumes.heldBy(records.known);
+    securityContexts.ceilingsFrom(async (tenant, executionId) => {
+      const state = await runtime.of(execution).at(tenant, executionId.toLowerCase()).read();
+      return state === null ? null : (state.header.context_ceilings ?? []);
+    });
     agents.onChange((change) => feeds.watch(change));
     agents.usedBy({
       count: records.countByAgent,

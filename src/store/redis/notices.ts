@@ -4,8 +4,11 @@
  */
 import { openRedis, openSubscriber, type RedisServers } from "./connections.ts";
 
-/** What a notice may be about: a tenant's slug, a membership's tenant, an API key's id, a tenant of rate limits. */
-const topics = ["tenant", "member", "key", "rates"] as const;
+/**
+ * What a notice may be about: a tenant's slug, a membership's tenant, an API key's id, a tenant of rate limits, a tenant
+ * of security contexts.
+ */
+const topics = ["tenant", "member", "key", "rates", "context"] as const;
 export type NoticeTopic = (typeof topics)[number];
 
 export interface Notices {

@@ -16,6 +16,7 @@ import { manifest, offer } from "../../actors/agent/offer.ts";
 import { caller as believedCaller, believing } from "../../harness/callers.ts";
 import type { LooseJson } from "../../harness/loose-json.ts";
 import { freshStores } from "../../harness/stores.ts";
+import { contextsOf } from "../security-contexts/fixture.ts";
 
 export const allScopes = ["agent:deploy", "agent:list", "agent:read", "agent:delete", "agent:execute"];
 
@@ -90,6 +91,7 @@ export async function openFixture() {
     },
     events: agentEvents,
     references: createReferences(),
+    contexts: contextsOf(stores.sql),
     audit: createAudit({ now: Date.now, newId: () => Bun.randomUUIDv7() }),
     watchers: [
       async ({ what, tenant, agentId }) => {

@@ -10,7 +10,6 @@ import { isStorableJson, unusableText } from "../../../manifest/storable.ts";
 import { joinedCeilings, keptCeilings } from "../../../policy/ceilings.ts";
 import type { TenantTerms } from "../../../policy/quota.ts";
 import { countedFor } from "../../../policy/rates/counted.ts";
-import { mayUseContext } from "../../../policy/security-context.ts";
 import type { Start } from "../blackboard/seed.ts";
 import { jsonBytes, maxBlackboardBytes } from "../blackboard/size.ts";
 import { reservedKeys } from "../blackboard/variables.ts";
@@ -40,6 +39,8 @@ export interface RunFacts {
   /** The files of the request, as they were found; or why they cannot be used. */
   readonly attachments: readonly Attachment[] | Problem;
   readonly storage: StorageFacts;
+  /** Whether the starter may use the security context of the request, where it names one. */
+  readonly isContextAllowed: boolean;
 }
 
 /** What a run is started with; storing its volumes completes the header. */
@@ -64,7 +65,7 @@ const checks: readonly ((settled: Settled) => Problem | null)[] = [
   ({ facts }) => problemOf(facts.attachments),
   // A child has its parent's context, which was checked with the parent's start.
   ({ request, facts }) =>
-    request.parent === null ? contextProblem(request.securityContext, request.starter, facts.terms) : null,
+    request.parent === null ? contextProblem(request.securityContext, facts.isContextAllowed) : null,
   ({ request, facts }) => ceilingsProblem(request.ceilings, facts.workflow.ceilings),
   ({ request, facts, start }) => volumesProblem(start.volumes, namedBy(request, facts), facts.terms, facts.storage),
 ];
@@ -160,8 +161,8 @@ function blackboardProblem(given: Json): Problem | null {
   return invalid("reserved_blackboard_key", "Some keys of the blackboard are reserved", issues);
 }
 
-function contextProblem(context: string | null, starter: RunRequest["starter"], { tier }: TenantTerms): Problem | null {
-  if (context === null || mayUseContext(context, starter, tier)) return null;
+function contextProblem(context: string | null, isAllowed: boolean): Problem | null {
+  if (context === null || isAllowed) return null;
   const message = `The caller may not use the security context ${context.slice(0, 100)}`;
   return new Problem("security_context_forbidden", message);
 }
@@ -179,6 +180,8 @@ export interface RetryFacts {
   readonly earlier: RunState;
   readonly terms: TenantTerms;
   readonly storage: StorageFacts;
+  /** Whether who retries may use the security context of the earlier run. */
+  readonly isContextAllowed: boolean;
 }
 
 /**
@@ -190,7 +193,7 @@ export interface RetryFacts {
  */
 export function planRetry(
   { starter, startedBy: by, ceilings: asked, countedFor: counted, fromState, initiatedBy }: RetryRequest,
-  { executionId, earlierId, earlier, terms, storage }: RetryFacts,
+  { executionId, earlierId, earlier, terms, storage, isContextAllowed }: RetryFacts,
 ): RunPlan | Problem {
   const { header, definition, status } = earlier;
   const { volumes: had, counted_for: _, context_ceilings: bound, ...kept } = header;
@@ -204,7 +207,7 @@ export function planRetry(
     return new Problem("unknown_state", "The workflow has no such state", { issues: [issue] });
   }
   const problem =
-    contextProblem(header.security_context, starter, terms) ?? volumesProblem(volumes, named, terms, storage);
+    contextProblem(header.security_context, isContextAllowed) ?? volumesProblem(volumes, named, terms, storage);
   if (problem !== null) return problem;
   const ceilings = joinedCeilings(asked, bound);
   if (ceilings instanceof Problem) return ceilings;

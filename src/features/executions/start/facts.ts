@@ -5,7 +5,12 @@ import type { StartFacts } from "../../../../actors/execution/start/facts.ts";
 import { sourceIds } from "../../../../actors/execution/start/mounts.ts";
 import type { Attachment, Header } from "../../../../actors/execution/start/plan.ts";
 import { maxInputBytes, type StartRequest } from "../../../../actors/execution/start/request.ts";
-import { type SettledSpec, type StartOffer, settleAgent } from "../../../../actors/execution/start/settle.ts";
+import {
+  contextNamed,
+  type SettledSpec,
+  type StartOffer,
+  settleAgent,
+} from "../../../../actors/execution/start/settle.ts";
 import type { Json } from "../../../../actors/kernel/json.ts";
 import { isObject } from "../../../../actors/kernel/json.ts";
 import { type Issue, invalid, invalidAt, Problem, refusalOf } from "../../../../actors/kernel/problem.ts";
@@ -14,6 +19,7 @@ import type { TenantTerms } from "../../../../actors/policy/quota.ts";
 import { isUuid } from "../../../http/route.ts";
 import type { Agents } from "../../agents/port.ts";
 import type { References } from "../../references/port.ts";
+import type { ContextReader } from "../../security-contexts/port.ts";
 import type { OpenVolumes } from "../../volumes/port.ts";
 import { agentUse } from "../references.ts";
 import { type Checking, checkAgainstSchema, inputFault } from "./input-check.ts";
@@ -22,6 +28,7 @@ export interface StartFactsOptions {
   readonly agents: Pick<Agents, "resolveForExecution">;
   readonly volumes: Pick<OpenVolumes, "checkFiles" | "readable">;
   readonly references: Pick<References, "unusable">;
+  readonly contexts: Pick<ContextReader, "ofStart">;
   readonly offer: StartOffer;
   /** What the tenant may have, as it stands now. */
   readonly terms: (tenant: string) => Promise<TenantTerms>;
@@ -33,7 +40,7 @@ export interface StartFactsOptions {
  * @throws Problem 404, 409 when there is no such agent or version, or it may not run; 5xx when a fact cannot be had
  */
 export async function gatherStartFacts(
-  { agents, volumes, references, offer, bounds, terms: termsOf }: StartFactsOptions,
+  { agents, volumes, references, contexts, offer, bounds, terms: termsOf }: StartFactsOptions,
   executionId: string,
   request: StartRequest,
   left: Checking["left"],
@@ -44,10 +51,11 @@ export async function gatherStartFacts(
     ...("agentId" in request ? { agentId: request.agentId } : { agentName: request.agentName }),
     ...(version === null ? {} : { version }),
   });
-  const agent = settleAgent(found, request, offer);
+  const terms = await termsOf(tenant);
+  const context = await contexts.ofStart(tenant, contextNamed(found, request), starter, terms.tier);
+  const agent = settleAgent(found, request, offer, context);
   const given = agent.takesAttachments ? (request.attachments ?? []) : [];
-  const [terms, attachments, unusableAgents, unusable, sources] = await Promise.all([
-    termsOf(tenant),
+  const [attachments, unusableAgents, unusable, sources] = await Promise.all([
     given.length === 0 ? [] : refusalOf(volumes.checkFiles(tenant, starter, given)),
     unusableReferences(agents, tenant, agent.spec),
     references.unusable(agentUse(executionId, request, agent), referencesIn(agent.spec.env, "spec.env")),

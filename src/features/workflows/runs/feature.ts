@@ -14,6 +14,7 @@ import { incidents } from "../../incidents/feature.ts";
 import { limits } from "../../limits/feature.ts";
 import { managementTools } from "../../management-tools/feature.ts";
 import { references } from "../../references/feature.ts";
+import { securityContexts } from "../../security-contexts/feature.ts";
 import { tools } from "../../tools/feature.ts";
 import { volumes } from "../../volumes/feature.ts";
 import { definitions } from "../definitions/feature.ts";
@@ -54,6 +55,7 @@ export const runs = defineFeature({
     managementTools,
     incidents,
     references,
+    securityContexts,
   },
   settings: {
     maxCommands: integer("SVC_MAX_COMMANDS", {
@@ -73,7 +75,7 @@ export const runs = defineFeature({
   },
   open(
     { settings, ...node },
-    { definitions, executions, executionTokens, volumes, approvals, limits, incidents, references },
+    { definitions, executions, executionTokens, volumes, approvals, limits, incidents, references, securityContexts },
   ) {
     const { sql, dataDir, runtime, sandboxes, outside, streams, now, info } = node;
     const records = createRunRecords(sql);
@@ -83,6 +85,7 @@ export const runs = defineFeature({
       definitions,
       volumes,
       references,
+      contexts: securityContexts,
       terms: node.tenants.terms,
       admit: async ({ tenant, countedFor }) => {
         const use = { tenant, user: countedFor ?? null, demands: [demands.of("workflow_execution")] };

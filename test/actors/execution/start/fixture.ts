@@ -6,9 +6,10 @@ import type { StartFacts } from "../../../../actors/execution/start/facts.ts";
 import type { MountPlan } from "../../../../actors/execution/start/plan.ts";
 import { planStart } from "../../../../actors/execution/start/plan-start.ts";
 import type { StartOrigin, StartRequest } from "../../../../actors/execution/start/request.ts";
-import { type StartOffer, settleAgent } from "../../../../actors/execution/start/settle.ts";
+import { contextNamed, type StartOffer, settleAgent } from "../../../../actors/execution/start/settle.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import { usualTerms } from "../../../../actors/policy/quota.ts";
+import { defaultSecurityContext, systemContext } from "../../../../actors/policy/security/system.ts";
 import { offer as anyOffer, manifest, specOf } from "../../agent/offer.ts";
 import { sampleHeader } from "../fixture.ts";
 
@@ -74,7 +75,7 @@ export function decide({ spec, request, offer, facts }: Change) {
   return planStart(asked, {
     executionId: id,
     terms: usualTerms(asked.tenant),
-    agent: settleAgent(found, asked, offering),
+    agent: settleAgent(found, asked, offering, contextOf(found, asked)),
     offer: offering,
     bounds: sampleHeader().bounds,
     attachments: [],
@@ -84,6 +85,15 @@ export function decide({ spec, request, offer, facts }: Change) {
     sources: new Map(),
     ...facts,
   });
+}
+
+/** As the system's contexts are found where a tenant has none. */
+function contextOf(found: Parameters<typeof contextNamed>[0], asked: StartRequest) {
+  const { name, byCaller } = contextNamed(found, asked);
+  const context = systemContext(name ?? defaultSecurityContext);
+  const { tier } = usualTerms(asked.tenant);
+  const isAllowed = !byCaller || (context?.usableBy(asked.starter, tier) ?? false);
+  return { name: name ?? defaultSecurityContext, version: 1, spec: context?.spec ?? null, isAllowed };
 }
 
 export const codeOf = (change: Change): string | null => {

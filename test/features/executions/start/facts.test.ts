@@ -7,6 +7,7 @@ import { usualTerms } from "../../../../actors/policy/quota.ts";
 import { gatherStartFacts, type StartFactsOptions } from "../../../../src/features/executions/start/facts.ts";
 import { manifest, manifestWith, offer, specOf } from "../../../actors/agent/offer.ts";
 import { sampleHeader } from "../../../actors/execution/fixture.ts";
+import { contextsOf } from "../../security-contexts/fixture.ts";
 
 const id = "0190f3c4-0000-7000-8000-000000000001";
 const attachment = { volume_id: "v", path: "/a", name: "a", mime_type: "text/plain", size: 1 };
@@ -31,6 +32,7 @@ async function gather(request: Partial<StartRequest>, spec: Partial<AgentSpec> =
       },
     },
     references: { unusable: async () => null },
+    contexts: contextsOf(null),
     volumes: { checkFiles: async () => [attachment], readable: async () => new Map() },
     terms: async (tenant) => usualTerms(tenant),
     offer: { ...offer, enforcesNetwork: () => true },

@@ -33,6 +33,7 @@ import type { LooseJson } from "../../../harness/loose-json.ts";
 import { startTestNode } from "../../../harness/runtime/runtime.ts";
 import { freshStores } from "../../../harness/stores.ts";
 import { until } from "../../../harness/until.ts";
+import { contextsOf } from "../../security-contexts/fixture.ts";
 
 export interface Answer {
   readonly status: number;
@@ -89,6 +90,7 @@ export async function openFixture() {
     definitions,
     volumes,
     references: createReferences(),
+    contexts: contextsOf(stores.sql),
     terms: async (tenant) => usualTerms(tenant),
     now: Date.now,
     admit: async (request) => {

@@ -19,6 +19,7 @@ import {
 import type { RunState } from "../../../../../actors/workflow/run/state.ts";
 import { type Checking, checkAgainstSchema, inputFault } from "../../../executions/port.ts";
 import type { References } from "../../../references/port.ts";
+import type { ContextReader } from "../../../security-contexts/port.ts";
 import type { OpenVolumes } from "../../../volumes/port.ts";
 import type { Definitions } from "../../definitions/port.ts";
 import { workflowUse } from "../commands/secrets.ts";
@@ -34,6 +35,7 @@ export interface RunFactsOptions {
   readonly terms: (tenant: string) => Promise<TenantTerms>;
   readonly volumes: Pick<OpenVolumes, "checkFiles" | "readable" | "usedBytes">;
   readonly references: Pick<References, "unusable">;
+  readonly contexts: Pick<ContextReader, "mayUse">;
 }
 
 /**
@@ -41,7 +43,7 @@ export interface RunFactsOptions {
  * @throws Problem 404 when there is no such workflow or version; 5xx when a fact cannot be had
  */
 export async function gatherRunFacts(
-  { definitions, records, volumes, references, terms: termsOf }: RunFactsOptions,
+  { definitions, records, volumes, references, contexts, terms: termsOf }: RunFactsOptions,
   executionId: string,
   request: RunRequest,
   left: Checking["left"],
@@ -58,19 +60,27 @@ export async function gatherRunFacts(
   if (unusable !== null) throw unusable;
   const most = request.stimulusId === null ? maxInputBytes : maxStimulusInputBytes;
   const blackboard = isObject(request.blackboard) ? request.blackboard : {};
-  const [input, attachments, storage] = await Promise.all([
+  const [input, attachments, storage, isContextAllowed] = await Promise.all([
     refusalOf(settleInput({ tenant, left }, request.input, definition.input_schema, most)),
     request.attachments.length === 0 ? [] : refusalOf(volumes.checkFiles(tenant, starter, request.attachments)),
     storageFacts(volumes, request, definition, namedOnBlackboard(definition.storage, blackboard)),
+    mayUseContext(contexts, request, request.securityContext, terms),
   ]);
-  return { executionId, terms, workflow, descendants, input, attachments, storage };
+  return { executionId, terms, workflow, descendants, input, attachments, storage, isContextAllowed };
 }
+
+const mayUseContext = async (
+  contexts: RunFactsOptions["contexts"],
+  { tenant, starter }: Pick<RunRequest, "tenant" | "starter">,
+  name: string | null,
+  { tier }: TenantTerms,
+): Promise<boolean> => name === null || contexts.mayUse(tenant, name, starter, tier);
 
 /** What must be usable when a run starts. */
 const referredBy = (definition: Definition) => [...secretsOf(definition), ...credentialsIn(definition)];
 
 export async function gatherRetryFacts(
-  { volumes, references, terms: termsOf }: Pick<RunFactsOptions, "volumes" | "references" | "terms">,
+  { volumes, references, contexts, terms: termsOf }: Omit<RunFactsOptions, "definitions" | "records">,
   executionId: string,
   earlierId: string,
   earlier: RunState,
@@ -85,7 +95,8 @@ export async function gatherRetryFacts(
     termsOf(request.tenant),
     storageFacts(volumes, request, definition, keptVolumes(header.volumes)),
   ]);
-  return { executionId, earlierId, earlier, terms, storage };
+  const isContextAllowed = await mayUseContext(contexts, request, header.security_context, terms);
+  return { executionId, earlierId, earlier, terms, storage, isContextAllowed };
 }
 
 async function storageFacts(

@@ -69,6 +69,7 @@ function decide({ request, facts, storage }: Change) {
     input: { value: asked.input },
     attachments: [],
     storage: { readable: new Map(), usedBytes: 0 },
+    isContextAllowed: true,
     ...facts,
   });
 }
@@ -95,8 +96,9 @@ describe("the place of a run", () => {
 
   test("a child's context was checked with its parent's start", () => {
     const request = { securityContext: "svc-consumer-pro" };
-    expect(codeOf({ request })).toBe("security_context_forbidden");
-    expect(codeOf({ request: { ...request, parent } })).toBeNull();
+    const facts = { isContextAllowed: false };
+    expect(codeOf({ request, facts })).toBe("security_context_forbidden");
+    expect(codeOf({ request: { ...request, parent }, facts })).toBeNull();
   });
 });
 
@@ -173,7 +175,10 @@ test("the first failed check answers, in the order that callers rely on", () => 
     ["invalid_input", { facts: { input: invalidAt("invalid_input", "input", "is bad") } }],
     ["reserved_blackboard_key", { request: { blackboard: { input: 1 } } }],
     ["invalid_attachment", { facts: { attachments: invalidAt("invalid_attachment", "attachments", "are bad") } }],
-    ["security_context_forbidden", { request: { securityContext: "svc-system-operator" } }],
+    [
+      "security_context_forbidden",
+      { request: { securityContext: "svc-system-operator" }, facts: { isContextAllowed: false } },
+    ],
     ["invalid_volume", { storage: { workspace: { ...workspace, size_limit_bytes: 2 ** 60 } } }],
     ["quota_exceeded", { storage: { workspace }, facts: { storage: { readable: new Map(), usedBytes: 2 ** 60 } } }],
   ];

@@ -1,5 +1,7 @@
+/** The security contexts that the service brings (docs/reference/security-contexts.md). */
 import { expect, test } from "bun:test";
-import { contextPermits, isSecurityContext, mayUseContext } from "../../../actors/policy/security-context.ts";
+import { byName } from "../../../../actors/policy/security/evaluate.ts";
+import { contextByIdentity, systemContext } from "../../../../actors/policy/security/system.ts";
 
 const caller = (kind: "consumer" | "operator" | "service_account" | "tenant_user", facts = {}) => ({
   kind,
@@ -24,7 +26,7 @@ test.each([
   ["svc-system-operator", null, "enterprise", false],
   ["another", caller("operator", { role: "admin" }), "system", false],
 ] as const)("%s for %p in a tenant of tier %s: %p", (name, who, tier, usable) => {
-  expect(mayUseContext(name, who, tier)).toBe(usable);
+  expect(systemContext(name)?.usableBy(who, tier) ?? false).toBe(usable);
 });
 
 test.each([
@@ -38,14 +40,23 @@ test.each([
   ["svc-system-operator", "svc.system.info", true],
   ["another", "fs.read", false],
 ] as const)("%s over %s: %p", (name, tool, permitted) => {
-  expect(contextPermits(name, tool)).toBe(permitted);
+  const spec = systemContext(name)?.spec ?? null;
+  expect(byName(tool, [{ name, version: 1, spec }]) === null).toBe(permitted);
 });
 
 test("names are exact", () => {
-  expect(["svc-agent-runtime", "svc-agent-runtime ", "constructor", ""].map(isSecurityContext)).toEqual([
-    true,
-    false,
-    false,
-    false,
-  ]);
+  expect(
+    ["svc-agent-runtime", "svc-agent-runtime ", "constructor", ""].map((name) => systemContext(name) !== null),
+  ).toEqual([true, false, false, false]);
+});
+
+test.each([
+  [caller("consumer"), "pro", "svc-consumer-pro"],
+  [caller("consumer"), "free", "svc-consumer-free"],
+  [caller("tenant_user"), "business", "svc-consumer-enterprise"],
+  [caller("operator", { role: "admin" }), "system", "svc-system-operator"],
+  [caller("operator", { role: "readonly" }), "system", "svc-consumer-free"],
+  [caller("service_account"), "enterprise", "svc-system-operator"],
+] as const)("%p in a tenant of tier %s by itself is held to %s", (who, tier, name) => {
+  expect(contextByIdentity(who, tier)).toBe(name);
 });

@@ -1,0 +1,171 @@
+/**
+ * What the capabilities of security contexts bound by number, counted in Redis for all nodes: calls in sliding windows, and
+ * calls that run at once. Redis away means that nothing is let through: a bound that is not counted is none.
+ */
+import { Problem } from "../../../actors/kernel/problem.ts";
+import { type Governing, refusedBy } from "../../../actors/policy/security/evaluate.ts";
+import { concurrencyRefusal, type Refused, rateRefusal } from "../../../actors/policy/security/refusals.ts";
+import { capabilityDefaults } from "../../../actors/policy/security/spec.ts";
+import { repeatedly } from "../../lib/timers.ts";
+import { openRedis, type RedisServers, replyInTime } from "../../store/redis/connections.ts";
+import { scriptCommand } from "../../store/redis/script.ts";
+
+/** Whose calls are counted together. */
+export interface CountedFor {
+  readonly tenant: string;
+  /** The execution's id, or `<realm>/<sub>` of a caller without one. */
+  readonly principal: string;
+}
+
+/** A call that its contexts allow. */
+export interface CountedCall {
+  readonly tool: string;
+  readonly governing: readonly Governing[];
+}
+
+/** A place among the calls that run. */
+export interface CallLease {
+  /** Gives the place back, once. Never throws. */
+  release(): void;
+}
+
+export interface CallCounters {
+  /**
+   * Counts calls in the windows of what governs them, in order; with one command for all, and none where no window is kept.
+   * @returns per call why it is refused; null: it may run
+   * @throws Problem 503 `service_unavailable` while Redis does not answer
+   */
+  debit(whose: CountedFor, calls: readonly CountedCall[]): Promise<(Refused | null)[]>;
+  /** A place for a call that is about to run. @throws Problem 503 as `debit` */
+  acquire(whose: CountedFor, call: CountedCall): Promise<CallLease | Refused>;
+  /**
+   * What `debit` and `acquire` would say now; counts nothing.
+   * @returns `remaining` calls of the windows; null: none is kept
+   * @throws Problem 503 as `debit`
+   */
+  peek(
+    whose: CountedFor,
+    call: CountedCall,
+  ): Promise<{ readonly refused: Refused | null; readonly remaining: number | null }>;
+  /** Calls of this node that hold a place. */
+  running(): number;
+  stop(): Promise<void>;
+}
+
+export interface CountersOptions {
+  readonly redisServers: RedisServers;
+  /** Of every key. */
+  readonly prefix: string;
+  /** A fresh UUIDv7. */
+  readonly newId: () => string;
+  /** Told when leases could not be renewed. */
+  readonly warn: (error: unknown) => void;
+  /** How long a place is held without being renewed, ms. */
+  readonly leaseMs?: number;
+}
+
+/** After so long the places of a node that is gone are free again. */
+const usualLeaseMs = 30_000;
+
+export function openCallCounters(options: CountersOptions): CallCounters {
+  const { redisServers, prefix, newId, warn, leaseMs = usualLeaseMs } = options;
+  const redis = openRedis(redisServers);
+  const debitCalls = scriptCommand(redis, "debit-calls");
+  const leaseCall = scriptCommand(redis, "lease-call");
+  /** By the call's id, those that run here. */
+  const held = new Map<string, { readonly keys: readonly string[]; readonly limits: readonly number[] }>();
+
+  /** All of a tenant's lie in one slot; a principal may hold any character. */
+  const keyOf = ({ tenant, principal }: CountedFor, kind: "rate" | "runs", { context, index }: Governing, more = "") =>
+    `${prefix}:calls:{${tenant}}:${kind}:${encodeURIComponent(principal)}:${context}:${index}${more}`;
+
+  const windowsOf = (governing: readonly Governing[]) => governing.filter(({ capability }) => capability.rate_limit);
+
+  async function windows(whose: CountedFor, calls: readonly (readonly Governing[])[], counting: boolean) {
+    const keys = new Map<string, number>();
+    const input = calls.map((governing) =>
+      governing.map((one) => {
+        const { calls, per_seconds } = one.capability.rate_limit ?? { calls: 0, per_seconds: 0 };
+        const key = keyOf(whose, "rate", one, `:${per_seconds}`);
+        const index = keys.get(key) ?? keys.size + 1;
+        keys.set(key, index);
+        return [index, calls, per_seconds * 1000];
+      }),
+    );
+    const command = debitCalls([...keys.keys()], [counting ? 1 : 0, JSON.stringify(input)]);
+    return JSON.parse(String(await replyInTime(command, unavailable))) as [number, number, number][];
+  }
+
+  const refusalBy = (tool: string, kept: readonly Governing[], [place, ms]: readonly [number, number, number]) => {
+    const by = kept[place - 1];
+    return by === undefined ? null : rateRefusal(tool, refusedBy(by), Math.max(1, Math.ceil(ms / 1000)));
+  };
+
+  const placesOf = (whose: CountedFor, governing: readonly Governing[]) => ({
+    keys: governing.map((one) => keyOf(whose, "runs", one)),
+    limits: governing.map(({ capability }) => capability.max_concurrent ?? capabilityDefaults.max_concurrent),
+  });
+
+  async function place(whose: CountedFor, { tool, governing }: CountedCall, id: string, ms: number) {
+    const { keys, limits } = placesOf(whose, governing);
+    const full = Number(await replyInTime(leaseCall(keys, [id, ms, ...limits]), unavailable));
+    const by = governing[full - 1];
+    return by === undefined ? null : concurrencyRefusal(tool, refusedBy(by), limits[full - 1] ?? 0);
+  }
+
+  function release(id: string): void {
+    const place = held.get(id);
+    if (!held.delete(id)) return;
+    // What is not taken back now comes free with the end of its lease.
+    for (const key of place?.keys ?? []) redis.zrem(key, id).catch(() => {});
+  }
+
+  const renewing = repeatedly(
+    leaseMs / 3,
+    async () => {
+      // A place that was lost with Redis is taken again: its call runs.
+      await Promise.all(
+        [...held].map(async ([id, { keys, limits }]) => {
+          await leaseCall(keys, [id, leaseMs, ...limits]);
+          if (!held.has(id)) for (const key of keys) await redis.zrem(key, id);
+        }),
+      );
+    },
+    warn,
+  );
+
+  return {
+    async debit(whose, calls) {
+      const kept = calls.map(({ governing }) => windowsOf(governing));
+      if (kept.every((windows) => windows.length === 0)) return calls.map(() => null);
+      const found = await windows(whose, kept, true);
+      return calls.map(({ tool }, at) => refusalBy(tool, kept[at] ?? [], found[at] ?? [0, 0, 0]));
+    },
+    async acquire(whose, call) {
+      const id = newId();
+      const { keys, limits } = placesOf(whose, call.governing);
+      const refused = await place(whose, call, id, leaseMs);
+      if (refused !== null) return refused;
+      held.set(id, { keys, limits });
+      return { release: () => release(id) };
+    },
+    async peek(whose, call) {
+      const kept = windowsOf(call.governing);
+      const [[found], full] = await Promise.all([
+        kept.length === 0 ? [] : windows(whose, [kept], false),
+        place(whose, call, "", 0),
+      ]);
+      if (found === undefined) return { refused: full, remaining: null };
+      return { refused: refusalBy(call.tool, kept, found) ?? full, remaining: found[2] };
+    },
+    running: () => held.size,
+    async stop() {
+      await renewing();
+      for (const id of [...held.keys()]) release(id);
+      redis.disconnect();
+    },
+  };
+}
+
+const unavailable = () =>
+  new Problem("service_unavailable", "The bounds of tool calls cannot be checked now", {}, { "Retry-After": "1" });
