@@ -30,6 +30,8 @@ const keys = [
   "retry_of",
   "stimulus_id",
   "initiated_by",
+  "starter",
+  "context_ceilings",
   "temporal_workflow_id",
   "temporal_run_id",
 ].sort();
