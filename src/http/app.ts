@@ -76,6 +76,9 @@ export function createApp(options: AppOptions): App {
   const leaving = new AbortController();
   const cors = createCors(options.corsOrigins);
   const allowedAt = methodTable(options.routes);
+  const ownShapes = new Map(
+    options.routes.flatMap(({ path, refusing }) => (refusing === null ? [] : [[path, refusing] as const])),
+  );
   const trustedProxies = options.trustedProxies ?? [];
   const bodyDeadlineMs = options.bodyDeadlineMs ?? 30_000;
 
@@ -111,7 +114,8 @@ export function createApp(options: AppOptions): App {
         "request refused",
       );
     }
-    return problemResponse(problem ?? internalError(), requestId);
+    const refusing = ownShapes.size === 0 ? undefined : ownShapes.get(pathOf(request));
+    return (refusing ?? problemResponse)(problem ?? internalError(), requestId);
   }
 
   function record(request: Request, path: string, status: number, began: number, requestId: string): void {
@@ -188,6 +192,11 @@ export function createApp(options: AppOptions): App {
 }
 
 type Params = Readonly<Record<string, string>>;
+
+/** "" for a target that is no URL. */
+function pathOf({ url }: Request): string {
+  return URL.canParse(url) ? new URL(url).pathname.replace(/(?<=.)\/$/, "") : "";
+}
 
 /** Url, signal and address are made at their first use. The entry check has seen that the URL can be parsed. */
 class LazyIncoming implements Incoming {

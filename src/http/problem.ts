@@ -60,7 +60,7 @@ export const internalError = () => new Problem("internal_error", "Something went
 const signatureCodes: ReadonlySet<string> = new Set(["missing_signature", "secret_not_found", "invalid_signature"]);
 
 /** How a 401, or a 403 for want of a scope, tells the client what to bring. */
-function challenge(problem: Problem): Record<string, string> {
+export function challenge(problem: Problem): Record<string, string> {
   if (problem.code === "insufficient_scope") {
     const scope = String(problem.extras.required_any ?? problem.extras.required ?? "");
     return { "WWW-Authenticate": `Bearer error="insufficient_scope", scope="${scope}"` };

@@ -244,7 +244,12 @@ interface Declaration<P extends TObject, Q extends TObject, B extends BodyRule |
   readonly refusals?: readonly ProblemCode[];
   /** Seconds the handler may take before it answers, at most 240; 30 when absent. The connection is kept that long. */
   readonly timeoutSeconds?: number;
+  /** Makes the answer of every refusal at its path, where the common shape is not the one that its clients read. */
+  readonly refusing?: Refusing;
 }
+
+/** @param requestId of HTTP */
+export type Refusing = (problem: Problem, requestId: string) => Response;
 
 /** How a caller stands with the rates of a route that debits. */
 export type TellRates = (who: Pick<Call, "identity" | "tenant">) => Promise<Readonly<Record<string, string>>>;
@@ -323,6 +328,7 @@ export interface Route {
   readonly responses: Responses;
   readonly refusals: readonly ProblemCode[];
   readonly timeoutSeconds: number | null;
+  readonly refusing: Refusing | null;
   readonly admits: ((incoming: Incoming) => void) | null;
   readonly resourceMetadata: string | null;
   readonly prove: ((incoming: Incoming) => unknown) | null;
@@ -401,6 +407,7 @@ function shared(declaration: Declaration<TObject, TObject, BodyRule | undefined,
     responses: declaration.responses,
     refusals: declaration.refusals ?? [],
     timeoutSeconds: declaration.timeoutSeconds ?? null,
+    refusing: declaration.refusing ?? null,
   };
 }
 

@@ -21,6 +21,7 @@ import { mcp } from "../features/mcp/feature.ts";
 import { models } from "../features/models/feature.ts";
 import { references } from "../features/references/feature.ts";
 import { schedules } from "../features/schedules/feature.ts";
+import { seal } from "../features/seal/feature.ts";
 import { secrets } from "../features/secrets/feature.ts";
 import { securityContexts } from "../features/security-contexts/feature.ts";
 import { classification } from "../features/stimuli/classification/feature.ts";
@@ -56,6 +57,7 @@ export const features = [
   agents,
   executions,
   gateway,
+  seal,
   egress,
   models,
   schedules,

@@ -117,7 +117,8 @@ export function createApps(
         ...health.filter(({ path }) => path !== "/health"),
         ...features.flatMap((feature) => feature.internalRoutes ?? []),
       ],
-      authenticator: null,
+      // Of routes that people and machines reach there as well.
+      authenticator: identity.authenticator,
       logger,
       metrics: null,
       corsOrigins: [],

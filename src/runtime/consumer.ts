@@ -155,7 +155,7 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
   });
   const factWriters = new Map(work.facts?.map((writer) => [writer.name, writer]));
   const turns = new Turns(work.actors, clock, partitions, factWriters);
-  const projections = new Map(work.projections.map((projection) => [projection.kind, projection]));
+  const projections = projectionsByKind(work.projections);
   const runner = new ActivityRunner({
     sql,
     node,
@@ -378,4 +378,22 @@ function firedTimer(row: TimerRow): Delivery {
   const names = { source: `t${partition}`, sequence: fence, kind, key, tenant, type };
   const envelope = { ...names, body: JSON.parse(body) as Json, replyTo: null, activity: null, fresh: false };
   return { partition, id: null, envelope, raw: "", timer: row };
+}
+
+/** Several features may derive rows from one kind of actor: their statements are parts of the same commit. */
+function projectionsByKind(all: readonly Projection[]): ReadonlyMap<string, Projection> {
+  return new Map(
+    [...Map.groupBy(all, ({ kind }) => kind)].map(([kind, some]) => {
+      const [first] = some;
+      if (first !== undefined && some.length === 1) return [kind, first];
+      const joined: Projection = {
+        kind,
+        project: (changes) => some.flatMap((one) => one.project(changes)),
+        committed: (changes) => {
+          for (const one of some) one.committed?.(changes);
+        },
+      };
+      return [kind, joined];
+    }),
+  );
 }

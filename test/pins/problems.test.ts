@@ -224,6 +224,11 @@ const pinned: Record<string, number> = {
   issuer_not_configured: 501,
   person_exists: 409,
   person_not_found: 404,
+  workload_not_verified: 401,
+  execution_not_yours: 403,
+  tenant_mismatch: 403,
+  session_not_found: 404,
+  invalid_public_key: 422,
 };
 
 test("codes and statuses are these and no others", () => {

@@ -11,6 +11,8 @@ export const executionTokens = defineFeature({
       service: {
         gateway: createExecutionTokens(keys, databaseNow),
         egress: createExecutionTokens(keys, now, "svc-egress"),
+        /** The public halves of the keys that they are signed with. */
+        publicKeys: keys.published,
       },
     };
   },

@@ -12,6 +12,8 @@ export interface GatewayKeys {
   current(): Promise<{ readonly kid: string; readonly key: SigningKey }>;
   /** The public key of that id, or null. Unknown ids are looked up in the database, but not all the time. */
   find(kid: string): Promise<SigningKey | null>;
+  /** The public halves of all. */
+  published(): Promise<readonly { readonly kid: string; readonly jwk: JWK }[]>;
 }
 
 const lookAgainMs = 5_000;
@@ -54,6 +56,10 @@ export function createGatewayKeys(sql: Sql, now: () => number): GatewayKeys {
       }
       if (!verifying.has(kid)) await looking;
       return verifying.get(kid) ?? null;
+    },
+    async published() {
+      const rows = await sql<Row[]>`select kid, public_jwk from gateway_keys order by created_at desc`;
+      return rows.map(({ kid, public_jwk }) => ({ kid, jwk: JSON.parse(public_jwk) as JWK }));
     },
   };
 }

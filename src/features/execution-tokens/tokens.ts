@@ -1,8 +1,8 @@
 /** Execution tokens: by them a sandbox instance says which execution it works for. One per instance. */
 import { decodeProtectedHeader, jwtVerify, SignJWT } from "jose";
 import { LRUCache } from "lru-cache";
+import { type ExecutionIdentity, type ExecutionTokens, invalidToken } from "./claims.ts";
 import type { GatewayKeys } from "./keys.ts";
-import { type ExecutionIdentity, type ExecutionTokens, invalidToken } from "./port.ts";
 
 /** Where a token counts: at the dispatch gateway, or as the password at the egress proxy. One is no good for the other. */
 export type TokenAudience = "svc-internal" | "svc-egress";

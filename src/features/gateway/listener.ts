@@ -6,9 +6,8 @@ import type { Socket } from "node:net";
 import { basename, dirname } from "node:path";
 import type { App } from "../../http/app.ts";
 import { listenToTenants } from "../../lib/sockets/tenant-sockets.ts";
-import type { ExecutionTokens } from "../execution-tokens/port.ts";
+import { type ExecutionTokens, withoutPathToken } from "../execution-tokens/port.ts";
 import { connectionGates } from "./connection-gate.ts";
-import { withoutPathToken } from "./identity.ts";
 
 export interface InternalListenerOptions {
   readonly hostname: string;

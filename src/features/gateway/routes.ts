@@ -19,10 +19,9 @@ import {
 } from "../../http/route.ts";
 import type { Masker } from "../../lib/masking/masker.ts";
 import { type Address, AskTimeout, type Runtime } from "../../runtime/port.ts";
-import type { ExecutionIdentity, ExecutionTokens } from "../execution-tokens/port.ts";
+import { type ExecutionIdentity, type ExecutionTokens, identify } from "../execution-tokens/port.ts";
 import { readLog } from "../executions/port.ts";
 import { HiddenOutput } from "./hidden-output.ts";
-import { identify } from "./identity.ts";
 import { OutputBudget } from "./output-budget.ts";
 import { DispatchOutputBody, DispatchResultBody, GatewayMessage, GenerateBody } from "./schema.ts";
 

@@ -80,6 +80,7 @@ const writers: Readonly<Record<string, string | null>> = {
   "DELETE /v1/colony/members/{id}": "member.removed",
   "DELETE /v1/colony/teams/{id}": "team.deleted",
   "DELETE /v1/executions/{id}": "execution.deleted",
+  "DELETE /v1/seal/sessions/{id}": "seal_session.revoked",
   "DELETE /v1/secrets/{path}": "secret.deleted",
   "DELETE /v1/security-contexts/{name}": "security_context.deleted",
   "DELETE /v1/stimulus-routes/router": "stimulus_router.deleted",
@@ -142,6 +143,8 @@ const writers: Readonly<Record<string, string | null>> = {
   "POST /v1/mcp": null,
   "POST /v1/people": null,
   "POST /v1/people/{id}/reset": null,
+  "POST /v1/seal/attest": "seal_session.attested",
+  "POST /v1/seal/sessions": "seal_session.opened",
   "POST /v1/secrets/{path}": "secret.written",
   "POST /v1/security-contexts": "security_context.created",
   // A trial on paper changes nothing.

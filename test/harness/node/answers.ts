@@ -5,6 +5,7 @@
 import { FormatRegistry, KindGuard, type TObject, type TSchema } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { type Issue, type ProblemCode, problems } from "../../../actors/kernel/problem.ts";
+import { SealRefusalBody } from "../../../src/features/seal/sessions/schema.ts";
 import { inspectAnswers } from "../../../src/http/app.ts";
 import { entryCodes, otherStatuses, refusalsOf } from "../../../src/http/openapi/refusals.ts";
 import { mediaTypesOf, type Route, withoutMedia } from "../../../src/http/route.ts";
@@ -51,6 +52,11 @@ const shown = (value: unknown): string => JSON.stringify(value)?.slice(0, 200) ?
 
 /** The shape of every refusal, and whether the route says that it may come. */
 function problemFault(route: Route | null, response: Response, body: unknown): string | null {
+  // Of signed calls and attestations, whatever has refused them.
+  if ((body as { readonly protocol?: unknown }).protocol === "seal/v1") {
+    return checkOf(SealRefusalBody).Check(body) ? null : `${shown(body)} is no refusal of a signed call`;
+  }
+  if (route !== null && route.refusing !== null) return `${shown(body)} is a refusal of the common shape`;
   const { error, code, request_id, issues } = body as Record<string, unknown>;
   if (typeof error !== "string" || typeof code !== "string") return `${shown(body)} is no problem`;
   if (request_id !== response.headers.get("x-request-id")) return `the request id is ${shown(request_id)}`;

@@ -1,11 +1,10 @@
 /**
- * Who speaks to the gateway. A token comes as a bearer or in the path; two that name different executions
- * are refused.
+ * The execution token that a request carries: as a bearer or in the path; two that name different executions are refused.
  */
 import { Problem } from "../../../actors/kernel/problem.ts";
 import type { Incoming } from "../../http/route.ts";
 import { bearerToken } from "../../identity/bearer.ts";
-import { type ExecutionIdentity, type ExecutionTokens, invalidToken } from "../execution-tokens/port.ts";
+import { type ExecutionIdentity, type ExecutionTokens, invalidToken } from "./claims.ts";
 
 const prefix = /^\/x\/([^/]*)(?=\/|$)/;
 
@@ -53,4 +52,26 @@ export async function identify(
     throw invalidToken();
   }
   return first;
+}
+
+/**
+ * Whether a request of the internal listener speaks for an execution rather than for a person or a machine: it came with a
+ * token in its path, or its bearer token says that it is one of an execution. Whether it is a good one is another matter.
+ */
+export function carriesToken(request: Request): boolean {
+  if (pathTokens.has(request)) return true;
+  const token = /^bearer +[\w-]+\.([\w-]+)\.[\w-]+ *$/i.exec(request.headers.get("authorization") ?? "")?.[1];
+  if (token === undefined) return false;
+  try {
+    const { aud } = JSON.parse(Buffer.from(token, "base64url").toString()) as { readonly aud?: unknown };
+    return aud === "svc-internal";
+  } catch {
+    return false;
+  }
+}
+
+/** The prefix that a request's path had, without a slash at its end; "" for one that had none. */
+export function pathPrefix(request: Request): string {
+  const token = pathTokens.get(request);
+  return token === undefined ? "" : `/x/${token}`;
 }

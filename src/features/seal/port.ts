@@ -1,0 +1,2 @@
+/** What other features may use of signed calls. */
+export type { Attempts } from "./attempts.ts";
