@@ -11,6 +11,7 @@ import { object } from "../../manifest/object.ts";
 import { anything, flag, integer, list, text } from "../../manifest/shape.ts";
 import { checkStorable } from "../../manifest/storable.ts";
 import type { TextPaths } from "../../manifest/text-paths.ts";
+import { isContextName } from "../../policy/security/spec.ts";
 import { patternCovers } from "../../tool/catalog.ts";
 import { context } from "./context.ts";
 import { outputHandler } from "./execution/delivery.ts";
@@ -60,7 +61,9 @@ const spec = object({
   env: environment,
   input_schema: jsonSchema,
   // Whether there is one, and who may use it, is decided where it is known who deploys.
-  security_context: text({ min: 1, max: 128 }),
+  security_context: text({ min: 1, max: 128 }).check((name) =>
+    isContextName(name) ? null : ["there is no such security context", "unknown_security_context"],
+  ),
   context,
   schedule,
   output_handler: outputHandler,

@@ -6,6 +6,7 @@
 import { canonicalName, patternCovers } from "../../tool/catalog.ts";
 import type { CallFacts } from "./call-facts.ts";
 import { staticRefusal } from "./constraints.ts";
+import { namesOf } from "./names.ts";
 import { type Refused, type RefusedBy, refuse } from "./refusals.ts";
 import { type Capability, capabilityDefaults, type SecurityContextSpec } from "./spec.ts";
 
@@ -40,7 +41,7 @@ export function byName(tool: string, bindings: readonly Binding[], offered = tru
     const denied = deniedBy(name, binding);
     if (denied !== null) return denied;
     if (at === 0 && !offered) return notOffered(name, binding);
-    if (!binding.spec?.capabilities.some(({ tool_pattern }) => patternCovers(tool_pattern, name))) {
+    if (binding.spec === null || namesOf(binding.spec).opened.covering(name) === undefined) {
       const message = `${name} is not among what the security context ${binding.name} opens`;
       return refuse("tool_not_allowed", "tool_not_allowed", message, name, of(binding), {
         constraint: "tool_pattern",
@@ -72,7 +73,7 @@ function deniedBy(name: string, binding: Binding): Refused | null {
       attempted: name,
     });
   }
-  const pattern = binding.spec.deny_list.find((denied) => patternCovers(denied, name));
+  const pattern = namesOf(binding.spec).denied.covering(name);
   if (pattern === undefined) return null;
   const message = `${name} is denied by the security context ${binding.name}`;
   return refuse("tool_denied", "tool_explicitly_denied", message, name, of(binding), {

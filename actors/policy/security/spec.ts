@@ -7,8 +7,9 @@ import { Nullable, Text } from "../../kernel/schema.ts";
 
 /** `svc-` begins the names of system contexts. */
 export const contextName = "^[a-z][a-z0-9-]{0,62}$";
-export const systemPrefix = "svc-";
-export const isSystemName = (name: string): boolean => name.startsWith(systemPrefix);
+const contextNames = new RegExp(contextName);
+export const isContextName = (name: string): boolean => contextNames.test(name);
+export const isSystemName = (name: string): boolean => name.startsWith("svc-");
 
 const optional = <T extends Parameters<typeof Nullable>[0]>(schema: T) => Type.Optional(Nullable(schema));
 

@@ -54,6 +54,7 @@ export const securityContexts = defineFeature({
           dryRun({ contexts, counters, ceilingsOf }, tenant, `${realm}/${userId}`, name, body),
         newId,
       }),
+      queues: [{ name: "tool_leases", depth: counters.running }],
       close: () => counters.stop(),
     };
   },

@@ -1,4 +1,5 @@
 /** Tenants that have a record of every kind, and what others could learn of them: their ids and names. */
+import { systemTenant } from "../../../actors/identity/identity.ts";
 import type { LooseJson } from "../../harness/loose-json.ts";
 import { manifest, say } from "../../harness/manifests.ts";
 import type { NodeProcess } from "../../harness/node/node-process.ts";
@@ -90,7 +91,9 @@ export async function survey(node: NodeProcess, operations: readonly Operation[]
   for (const read of reads.filter(({ inPath }) => inPath.length === 0)) {
     const { body } = await node.call("GET", targetOf(read, {}), undefined, headers);
     learn(body);
-    const items: readonly LooseJson[] = Array.isArray(body?.items) ? body.items : [];
+    const all: readonly LooseJson[] = Array.isArray(body?.items) ? body.items : [];
+    // What every tenant sees is no secret of the victim's.
+    const items = all.filter(({ tenant_id }) => tenant_id !== systemTenant);
     listed.set(
       read.path,
       items.flatMap((item) => [item.id, item.name, item.path]).filter((id) => typeof id === "string"),

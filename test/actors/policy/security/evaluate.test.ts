@@ -5,6 +5,7 @@ import type { Json } from "../../../../actors/kernel/json.ts";
 import { callFacts } from "../../../../actors/policy/security/call-facts.ts";
 import { type Binding, boundsOf, byName, evaluate } from "../../../../actors/policy/security/evaluate.ts";
 import type { Capability } from "../../../../actors/policy/security/spec.ts";
+import { patternCovers } from "../../../../actors/tool/catalog.ts";
 
 const binding = (capabilities: readonly Capability[], deny_list: string[] = [], name = "build"): Binding => ({
   name,
@@ -234,6 +235,22 @@ test("no spelling of a path leaves the directory that is allowed", () => {
       expect(resolved.split("/")).not.toContain("..");
       const isWithin = resolved === "/workspace/a" || resolved.startsWith("/workspace/a/");
       expect(ask("fs.read", { path: to }, within).allowed).toBe(isWithin);
+    }),
+  );
+});
+
+test("patterns read together cover what each covers alone, and tell the first", () => {
+  const part = fc.constantFrom("svc", "aegis", "fs", "read", "a", "");
+  const dotted = fc.array(part, { minLength: 1, maxLength: 4 }).map((parts) => parts.join("."));
+  const anyPattern = fc.oneof(
+    dotted,
+    dotted.map((text) => `${text}.*`),
+    fc.constant("*"),
+  );
+  fc.assert(
+    fc.property(fc.array(anyPattern, { maxLength: 6 }), dotted, (deny_list, tool) => {
+      const refused = byName(tool, [binding([all], deny_list)]);
+      expect(refused?.details.pattern).toBe(deny_list.find((one) => patternCovers(one, tool)));
     }),
   );
 });
