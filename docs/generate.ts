@@ -1,10 +1,18 @@
 /** The generated pages of the reference: `npm run docs` writes them, a test fails while one is stale. */
 import { join } from "node:path";
+import { mustBeWritten } from "../actors/kernel/schema.ts";
+import { agentTools } from "../src/features/management-tools/operations/agent-tools.ts";
+import { catalogueTools } from "../src/features/management-tools/operations/catalogue-tools.ts";
+import { systemTools } from "../src/features/management-tools/operations/system-tools.ts";
+import { taskTools } from "../src/features/management-tools/operations/task-tools.ts";
+import type { ManagementTool } from "../src/features/management-tools/port.ts";
+import { workflowTools } from "../src/features/workflows/runs/tools/tools.ts";
 import { settings } from "../src/node/config.ts";
 
 /** Path of a page below `docs/` → its text. */
 export const generatedPages: Readonly<Record<string, string>> = {
   "reference/settings.md": settingsPage(),
+  "reference/management-tools.md": toolsPage(),
 };
 
 function settingsPage(): string {
@@ -19,6 +27,61 @@ function settingsPage(): string {
     "Variables of webhooks' secrets are named by their source: see [stimuli.md](stimuli.md#signatures).",
     "",
     ...tableOf(["Variable", "Meaning", "Default", "Unit", "Bounds"], rows),
+    "",
+  ].join("\n");
+}
+
+function toolsPage(): string {
+  // Only what the tools say of themselves is asked; none of them is called.
+  const none = {} as never;
+  const all: readonly ManagementTool[] = [
+    ...agentTools(none),
+    ...taskTools(none),
+    ...workflowTools(none).tools,
+    ...catalogueTools(none),
+    ...systemTools(none),
+  ];
+  const rows = all.map(({ name, aliases, description, scope, effect, arguments: schema }) => [
+    [name, ...aliases].map((one) => `\`${one}\``).join(", "),
+    description,
+    scope === null ? "role admin or operator" : `\`${scope}\``,
+    Object.keys(schema.properties)
+      .map((member) => `\`${member}\`${mustBeWritten(schema, member) ? " *" : ""}`)
+      .join(", "),
+    effect,
+  ]);
+  return [
+    "# Management tools",
+    "",
+    "What the API does, as tools of agents. Every name holds under `svc.` and under `aegis.` alike, in calls, manifests,",
+    "patterns and deny lists; lists show `svc.…`, except `aegis.workflow.wait`. Each does what its operation does, with",
+    "the same answer and `tool` beside it; a refusal becomes a failure with the same `code`.",
+    "",
+    "- **Starter.** Executions and runs keep who started them as `starter`: realm, kind, subject, role, membership, API key",
+    "  and scopes. Of a schedule it is the deployer, of a webhook the creator of its source (sources of the configuration",
+    "  file and secrets of the environment have none), of a child its parent's.",
+    "- **Permission.** A tool acts for the starter with the scopes that were captured and are still held, at most 5 s old:",
+    "  a member who becomes less, a key that ends and a person who is removed lose theirs while the run goes on. In a",
+    "  session that a caller opened, the opener must hold them as well. Scopes that only a token claimed, beyond role and",
+    "  membership, end with the request. Without starter there are no management tools: they are not listed, and calls",
+    "  are refused with 2000 `tool_not_allowed`.",
+    "- **Arguments.** `tenant_id` may only name the tenant of the call (`tenant_mismatch`); users, roles and scopes that",
+    "  arguments name have no effect.",
+    "- **Ceilings.** What a call starts or deploys carries `context_ceilings`: the context of the caller and the caller's",
+    "  own ceilings, each name once, four at most (`too_many_ceilings`), and hands them on to what it starts. They bind",
+    "  beside its own context as they are today. An agent or workflow keeps them, also when another call deploys it anew,",
+    "  until a user does.",
+    "- **Children.** What `task.execute` starts from an execution is its child: it ends with it, unless both are members",
+    "  of a swarm, and nests at most 3 deep (`depth_exceeded`). An execution has at most 200 such children under way",
+    "  (`too_many_children`).",
+    "- **Crashes.** A call has one id over all attempts, and what it starts has an id made of it. `reads` and",
+    "  `repeatable` calls are made again after a crash and start nothing twice; `once` is answered `interrupted`.",
+    "- **Waits** answer as soon as the end is committed, and look every `poll_interval_seconds` besides. One that waits for",
+    "  itself or for what it is part of fails with `wait_on_ancestor`.",
+    "",
+    "Arguments with * are required.",
+    "",
+    ...tableOf(["Tool", "Does", "Needs", "Arguments", "Second attempt"], rows),
     "",
   ].join("\n");
 }

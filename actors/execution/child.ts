@@ -11,6 +11,8 @@ export const ChildRole = Type.Union([
   Type.Literal("validator"),
   Type.Literal("tool_judge"),
   Type.Literal("output_handler"),
+  /** Started by a tool call; nothing waits for its end but who asks for it. */
+  Type.Literal("tool"),
 ]);
 export type ChildRole = Static<typeof ChildRole>;
 

@@ -1,5 +1,5 @@
 /**
- * The executions that an execution starts: judges and output handlers.
+ * The executions that an execution starts: judges, output handlers, and those of its tool calls.
  *
  * A child is an execution of its own. Its parent names it, asks for its start by the activity
  * `child.start`, and remembers it while it waits for its end; the child's terminal turn tells the parent
@@ -69,6 +69,25 @@ export function childEnded(turn: ExecutionTurn, end: ChildEnd): Ended | null {
   noteCompleted(turn, child, end.status);
   const { status, output, error_code } = end;
   return { child, status, output, error_code };
+}
+
+/** Children of tool calls that one execution may have under way. */
+export const maxToolChildren = 200;
+
+/**
+ * A tool call has started an execution below this one, or is about to: it ends with this one, unless they are a swarm.
+ * Repeatable; one that has ended meanwhile has told so already, and is not taken again.
+ */
+export function adoptChild(turn: ExecutionTurn, childId: string, agentId: string): "adopted" | "too_many" {
+  const { children } = turn.state;
+  const known = children.find(({ id }) => id === childId);
+  if (known === undefined && children.filter(({ role }) => role === "tool").length >= maxToolChildren)
+    return "too_many";
+  if (known !== undefined) return "adopted";
+  const child: Child = { id: childId, role: "tool", concern: childId, agent_id: null };
+  children.push(child);
+  noteSpawned(turn, child, agentId);
+  return "adopted";
 }
 
 /** Cancels children that are no longer waited for. */

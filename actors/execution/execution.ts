@@ -16,7 +16,7 @@ import { auditEntry } from "../kernel/audit.ts";
 import { iso } from "../kernel/time.ts";
 import type { Context } from "../kernel/turn.ts";
 import { workspaceRemove } from "./activities.ts";
-import { childEnded, childrenOutlive, childStarted, type Ended, unwanted } from "./children.ts";
+import { adoptChild, childEnded, childrenOutlive, childStarted, type Ended, unwanted } from "./children.ts";
 import { noteCommandOutput, noteConsole } from "./console.ts";
 import { deadlineTimers } from "./deadlines.ts";
 import { cancel, shortened, timeOut } from "./ending.ts";
@@ -175,6 +175,17 @@ export const execution = defineActor({
 
     child_ended(state, end, context) {
       return within(state, context, (turn) => childOver(turn, childEnded(turn, end)));
+    },
+
+    adopt_child(state, { execution_id: childId, agent_id: agentId }, context) {
+      // Members of a swarm go on without their parent.
+      if (state === null || isOver(state)) {
+        const goesOn = state !== null && childrenOutlive(state);
+        return unchanged(state, { outcome: goesOn ? "adopted" : "over" });
+      }
+      const turn = new ExecutionTurn(state, context);
+      const outcome = adoptChild(turn, childId, agentId);
+      return turn.turn({ outcome });
     },
 
     panel_overdue(state, { panel_id }, context) {

@@ -225,6 +225,12 @@ export const CancelReply = Type.Union([
 ]);
 export type CancelReply = Static<typeof CancelReply>;
 
+/** `over`: this execution has ended, or there is none: what was started has no parent. */
+const AdoptReply = Type.Object({
+  outcome: Type.Union([Type.Literal("adopted"), Type.Literal("too_many"), Type.Literal("over")]),
+});
+export type AdoptReply = Static<typeof AdoptReply>;
+
 const EraseReply = Type.Object({ outcome: Type.Union([Type.Literal("erased"), Type.Literal("unknown")]) });
 export type EraseReply = Static<typeof EraseReply>;
 
@@ -288,6 +294,11 @@ export const executionProtocol = defineProtocol({
     delivery_ended: message({ body: outcomeOf(deliverySend) }),
     workspace_removed: message({ body: outcomeOf(workspaceRemove) }),
     ...parentMessages,
+    /** By the tool that started an execution below this one. Repeatable. */
+    adopt_child: message({
+      body: Type.Object({ execution_id: Type.String(), agent_id: Type.String() }),
+      reply: AdoptReply,
+    }),
     /** Timers. */
     deadline: message({ body: Nothing }),
     iteration_deadline: message({ body: Instance }),

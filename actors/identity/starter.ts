@@ -1,6 +1,6 @@
 /**
  * Who set an execution or a workflow run going, kept with it: its management tools act for this identity with what it
- * was permitted then and still is (docs/reference/tools.md). Pure.
+ * was permitted then and still is (docs/reference/management-tools.md). Pure.
  */
 import { type Static, Type } from "@sinclair/typebox";
 import { Nullable, Text } from "../kernel/schema.ts";

@@ -168,6 +168,7 @@ export const problems = {
   // limits
   rate_limited: 429,
   too_many_streams: 429,
+  too_many_children: 429,
   too_many_checks: 429,
   // dispatch gateway
   agent_mismatch: 403,

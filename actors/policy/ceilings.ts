@@ -1,6 +1,6 @@
 /**
  * Ceilings: the security contexts that bind an execution beside its own, because a tool call under them started or
- * deployed it (docs/reference/tools.md). Pure.
+ * deployed it (docs/reference/management-tools.md). Pure.
  */
 import { Type } from "@sinclair/typebox";
 import { Problem } from "../kernel/problem.ts";

@@ -39,14 +39,23 @@ export const builtinTools: readonly ToolEntry[] = [
   tool(ATTACHMENT_READ, "service", true),
 ];
 
+/** `mcp:<server>` in a manifest: all tools of that server. */
+const serverPrefix = "mcp:";
+
 /** One spelling for names and patterns that may start with `aegis.` or `svc.`. */
 export function canonicalName(name: string): string {
   return name.startsWith("aegis.") ? `svc.${name.slice("aegis.".length)}` : name;
 }
 
+/** Whether it acts for the identity that started its caller: management tools do. */
+export const actsForStarter = (name: string): boolean =>
+  canonicalName(name).startsWith("svc.") && canonicalName(name) !== ATTACHMENT_READ;
+
 /** Whether a manifest or policy pattern (`*`, `prefix.*`, exact) covers a tool. The dot is part of the match. */
 export function patternCovers(pattern: string, name: string): boolean {
   if (pattern === "*") return true;
+  // Tools of a server are called by its name.
+  if (pattern.startsWith(serverPrefix)) return name.startsWith(`${pattern.slice(serverPrefix.length)}.`);
   const wanted = canonicalName(pattern);
   const given = canonicalName(name);
   return wanted.endsWith(".*") ? given.startsWith(wanted.slice(0, -1)) : given === wanted;

@@ -6,6 +6,7 @@
 import type { Metric } from "prom-client";
 import type { Identity } from "../../actors/identity/identity.ts";
 import type { AnyActorDefinition } from "../../actors/kernel/actor.ts";
+import type { Json } from "../../actors/kernel/json.ts";
 import type { EgressEnvironment } from "../adapters/egress/port.ts";
 import type { Mail } from "../adapters/mail/port.ts";
 import type { NodeModels } from "../adapters/models/port.ts";
@@ -61,6 +62,8 @@ export interface NodeContext<S extends SettingTable = SettingTable> {
   readonly newId: () => string;
   readonly info: (event: string, facts: Readonly<Record<string, unknown>>) => void;
   readonly warn: (event: string, facts: Readonly<Record<string, unknown>>) => void;
+  /** Every setting with its value, without secrets. */
+  readonly configured: () => readonly { readonly name: string; readonly meaning: string; readonly value: Json }[];
   /** Every variable of the environment byte for byte, for secrets whose names depend on what they are for. */
   readonly environmentAsSet: () => Readonly<Record<string, string | undefined>>;
   /** Reads at once; takes messages once the node has started it, after every feature is open. */

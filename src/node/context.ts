@@ -11,7 +11,8 @@ import { openIdentity, openIssuers } from "../identity/open.ts";
 import { realmOf } from "../identity/settings.ts";
 import { createRuntime } from "../runtime/index.ts";
 import { openNotices } from "../store/redis/notices.ts";
-import type { Config } from "./config.ts";
+import { type Config, settings } from "./config.ts";
+import { configuredSettings } from "./configured.ts";
 import type { Disposer } from "./disposer.ts";
 import type { Stores } from "./stores.ts";
 import type { NodeOverrides, ValidatedConfig } from "./validated-config.ts";
@@ -93,6 +94,7 @@ export async function openContext(
     newId,
     info,
     warn,
+    configured: () => configuredSettings(settings, config),
     environmentAsSet: config.environmentAsSet,
     runtime,
     notices,

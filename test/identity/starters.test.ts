@@ -1,4 +1,4 @@
-/** Starters as they stand now: what their key, their membership and their newest token say (docs/reference/tools.md). */
+/** Starters as they stand now: what their key, their membership and their newest token say (docs/reference/management-tools.md). */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Starter } from "../../actors/identity/starter.ts";
 import { createKeys, keyDigest } from "../../src/identity/api-keys.ts";

@@ -162,6 +162,7 @@ const pinned: Record<string, number> = {
   volume_type_forbidden: 422,
   rate_limited: 429,
   too_many_streams: 429,
+  too_many_children: 429,
   too_many_checks: 429,
   upstream_rate_limit: 429,
   execution_start_failed: 500,

@@ -44,7 +44,6 @@ function settle(request: StartRequest, facts: StartFacts): StartPlan {
   const attachments = [...found, ...agent.runAttachments];
   const isInline = needsNoInstance(spec, { tools: agent.tools, attachments }, request);
   const volumes = volumesOf(executionId, request, agent, isInline);
-  const ceilings = joinedCeilings(request.ceilings, agent.ceilings);
   const { execution, runtime } = spec;
   return {
     header: {
@@ -65,7 +64,7 @@ function settle(request: StartRequest, facts: StartFacts): StartPlan {
       security_context: agent.context.name,
       initiating_user_sub: origin.initiatingUserSub,
       ...startedBy(request.startedBy),
-      ...keptCeilings(ceilings instanceof Problem ? [] : ceilings),
+      ...ceilingsOf(request, agent),
       ...countedFor(request.countedFor),
       retry_of: request.retryOf ?? null,
       runtime: {
@@ -85,6 +84,12 @@ function settle(request: StartRequest, facts: StartFacts): StartPlan {
     attachments,
     volumes,
   };
+}
+
+/** Of a start that `checkCeilings` lets pass. */
+function ceilingsOf({ ceilings }: StartRequest, agent: SettledAgent) {
+  const joined = joinedCeilings(ceilings, agent.ceilings);
+  return keptCeilings(joined instanceof Problem ? [] : joined);
 }
 
 function planOf(
@@ -114,6 +119,8 @@ function planOf(
       agent_name: agent.name,
       context: agent.context.name,
       grants: spec.tools.map((grant) => ({ ...grant })),
+      ...startedBy(request.startedBy),
+      ...ceilingsOf(request, agent),
     },
     validators: [...execution.validators],
     tool_judges: [...execution.tool_judges],

@@ -154,6 +154,9 @@ export const CallRules = Type.Object({
   context: Type.String(),
   /** `spec.tools`; what they come to is settled at each call. */
   grants: Type.Array(Grant),
+  /** As in the header. */
+  starter: Type.Optional(Starter),
+  context_ceilings: Type.Optional(Ceilings),
 });
 export type CallRules = Static<typeof CallRules>;
 

@@ -10,7 +10,15 @@ import type { Json } from "../../kernel/json.ts";
 import { isObject } from "../../kernel/json.ts";
 import { byName } from "../../policy/security/evaluate.ts";
 import type { SecurityContextSpec } from "../../policy/security/spec.ts";
-import { ATTACHMENT_READ, patternCovers, selectTools, sparedFromJudges, type ToolEntry } from "../../tool/catalog.ts";
+import {
+  ATTACHMENT_READ,
+  actsForStarter,
+  builtinTools,
+  patternCovers,
+  selectTools,
+  sparedFromJudges,
+  type ToolEntry,
+} from "../../tool/catalog.ts";
 import type { AgentRuntimeOverrides } from "../child.ts";
 import type { Attachment } from "./plan.ts";
 import type { ResolvedAgent, StartRequest } from "./request.ts";
@@ -27,6 +35,8 @@ export interface StartOffer
     | "programFault"
     | "servesModel"
   > {
+  /** What the tenant has; the same list until something changes. Absent: the built-in ones. */
+  readonly catalogue?: readonly ToolEntry[];
   /** Whether instances of this isolation can be kept from the network. */
   enforcesNetwork(isolation: string): boolean;
 }
@@ -79,7 +89,8 @@ export function settleAgent(
 ): SettledAgent {
   const { overrides } = request;
   const spec = overlaid(found.spec, overrides);
-  const { tools, unmatched } = toolsOf(spec.tools, context);
+  const { tools: opened, unmatched } = toolsOf(spec.tools, context, offer.catalogue ?? builtinTools);
+  const tools = (request.startedBy ?? null) === null ? opened.filter(({ name }) => !actsForStarter(name)) : opened;
   const takes = takesAttachments(spec.input_schema, tools);
   const { isolation } = spec.runtime;
   return {
@@ -99,22 +110,25 @@ interface ToolsOfManifest {
   readonly unmatched: readonly string[];
 }
 
-/** By the list that a manifest was read with, which many starts share, and the security context as it was read. */
-const known = new WeakMap<AgentSpec["tools"], WeakMap<SecurityContextSpec, ToolsOfManifest>>();
+type Offered = readonly ToolEntry[];
+/** By the list that a manifest was read with, which many starts share, the tools that there are, and the security context as it was read. */
+const known = new WeakMap<AgentSpec["tools"], WeakMap<Offered, WeakMap<SecurityContextSpec, ToolsOfManifest>>>();
 
 /** What a manifest's tools come to in a security context. */
-function toolsOf(granted: AgentSpec["tools"], context: StartContext): ToolsOfManifest {
-  if (context.spec === null) return selected(granted, context);
-  const inContexts = known.get(granted) ?? new WeakMap<SecurityContextSpec, ToolsOfManifest>();
+function toolsOf(granted: AgentSpec["tools"], context: StartContext, offered: Offered): ToolsOfManifest {
+  if (context.spec === null) return selected(granted, context, offered);
+  const inOffers = known.get(granted) ?? new WeakMap<Offered, WeakMap<SecurityContextSpec, ToolsOfManifest>>();
+  const inContexts = inOffers.get(offered) ?? new WeakMap<SecurityContextSpec, ToolsOfManifest>();
   const earlier = inContexts.get(context.spec);
   if (earlier !== undefined) return earlier;
-  const tools = selected(granted, context);
-  known.set(granted, inContexts.set(context.spec, tools));
+  const tools = selected(granted, context, offered);
+  known.set(granted, inOffers.set(offered, inContexts.set(context.spec, tools)));
   return tools;
 }
 
-function selected(granted: AgentSpec["tools"], context: StartContext): ToolsOfManifest {
-  const { tools, unmatched } = selectTools(granted.map(({ name }) => name));
+function selected(granted: AgentSpec["tools"], context: StartContext, offered: Offered): ToolsOfManifest {
+  const patterns = granted.map(({ name }) => name);
+  const { tools, unmatched } = selectTools(patterns, offered);
   const permitted = tools.filter(({ name }) => byName(name, [context]) === null);
   return { tools: sparedFromJudges(permitted, granted), unmatched };
 }

@@ -1,11 +1,11 @@
 /** What the parts of this folder share. */
 import type { NodeOffer } from "../../../actors/agent/manifest/spec.ts";
-import { isGlobalPublisher } from "../../../actors/identity/identity.ts";
+import { type Identity, isGlobalPublisher } from "../../../actors/identity/identity.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import type { TenantTerms } from "../../../actors/policy/quota.ts";
 import type { Sql, Transaction } from "../../store/postgres/pool.ts";
-import { type Audit, type AuditedCall, auditedBy } from "../audit/port.ts";
+import { type Audit, type AuditedBy, type AuditedCall, auditedBy } from "../audit/port.ts";
 import type { References } from "../references/port.ts";
 import type { ContextReader } from "../security-contexts/port.ts";
 import type { AgentEvents } from "./events.ts";
@@ -46,15 +46,17 @@ export interface AgentsOptions {
   readonly newId: () => string;
 }
 
-/** Who does it, as the audit log tells. */
-export interface Caller extends AuditedCall {
+/** Who does it, as the audit log tells: a request, or what is said of one that is none. */
+type Acting = AuditedCall | { readonly identity: Identity; readonly by: AuditedBy };
+
+export type Caller = Acting & {
   /** The effective tenant. */
   readonly tenant: string;
   /** Of a tool call: security contexts that bind what it deploys. Absent: a user deploys, which ends former ones. */
   readonly ceilings?: readonly string[];
   /** Aborted when the caller has left. */
   readonly signal?: AbortSignal;
-}
+};
 
 export interface AgentParts extends AgentsOptions {
   readonly records: ReturnType<typeof agentRecords>;
@@ -88,7 +90,7 @@ export function agentParts(options: AgentsOptions): AgentParts {
     record(tx, caller, { agent_id: id, name, tenants }, verb, details) {
       const change = { action: `agent.${verb}`, target: { type: "agent", id }, details: { name, ...details } };
       const entries = [...new Set(tenants)].map((tenant) => ({ ...change, tenant }));
-      return options.audit.append(tx, auditedBy(caller), ...entries);
+      return options.audit.append(tx, "by" in caller ? caller.by : auditedBy(caller), ...entries);
     },
     async shown({ tenant }, owner, agentId) {
       const row = await records.find(owner, { id: agentId }, null);

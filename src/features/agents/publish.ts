@@ -6,7 +6,7 @@ import type { AgentSpec } from "../../../actors/agent/manifest/spec.ts";
 import { keepName, type ManifestPatch, patched, readPatch } from "../../../actors/agent/patch.ts";
 import { systemTenant } from "../../../actors/identity/identity.ts";
 import { starterOf } from "../../../actors/identity/starter.ts";
-import type { Json } from "../../../actors/kernel/json.ts";
+import { isObject, type Json } from "../../../actors/kernel/json.ts";
 import { invalidAt, Problem } from "../../../actors/kernel/problem.ts";
 import type { JudgeReference, Warning } from "../../../actors/manifest/findings.ts";
 import { referencesIn } from "../../../actors/manifest/references.ts";
@@ -198,6 +198,13 @@ export function publishing(parts: AgentParts) {
       const what = stored.action === "create" ? "deployed" : "updated";
       await parts.tell({ what, tenant, agentId: stored.agent_id });
       return deployed(tenant, judged, stored, version.at);
+    },
+
+    /** The name that a manifest gives its agent; null: none. @throws Problem 400, 413 */
+    async nameIn(waiter: Caller, text: string): Promise<string | null> {
+      const { document } = await readManifest(waiter, { mediaType: null, text });
+      const metadata = isObject(document) ? document.metadata : null;
+      return isObject(metadata) && typeof metadata.name === "string" ? metadata.name : null;
     },
 
     /**

@@ -1,9 +1,11 @@
 /** Executions: agents at work, from a start to its output. */
 
+import { wireEvent } from "../../../actors/execution/events.ts";
 import { execution } from "../../../actors/execution/execution.ts";
 import { createInlineSandbox } from "../../adapters/sandbox/port.ts";
 import { integer } from "../../config/setting.ts";
 import { roomOf } from "../../lib/files/disk-room.ts";
+import type { LogEntry } from "../../runtime/port.ts";
 import { agents } from "../agents/feature.ts";
 import { audit } from "../audit/feature.ts";
 import { executionTokens } from "../execution-tokens/feature.ts";
@@ -127,6 +129,7 @@ export const executions = defineFeature({
       agents,
       references,
       contexts: securityContexts,
+      tools,
       offer: { ...agents.offer, enforcesNetwork: (name) => sandboxes.holds(name) },
       bounds: {
         max_rounds: settings.loopMaxRounds,
@@ -198,6 +201,21 @@ export const executions = defineFeature({
       service: {
         ...executions,
         files,
+        /** Of an agent and its executions in a tenant, behind the `offset`-th event, oldest first. */
+        async agentEvents(tenant: string, agentId: string, limit: number, offset: number) {
+          const key = { tenant, agentId };
+          const last = await feeds.settle(key);
+          const entries: LogEntry[] = [];
+          let after = offset;
+          while (entries.length < limit && after < last) {
+            const page = await feeds.read(key, after);
+            entries.push(...page.entries);
+            if (page.last === after) break;
+            after = page.last;
+          }
+          const items = entries.slice(0, limit).map(({ seq, entry }) => ({ id: seq, event: wireEvent(entry, false) }));
+          return { agent_id: agentId, items, count: items.length, has_more: (items.at(-1)?.id ?? offset) < last };
+        },
         records,
         plans,
         maskerOf,

@@ -6,6 +6,6 @@ export { type JudgedFacts, judgedFacts } from "./judged.ts";
 export { callWebhook, mostAttempts } from "./output/webhook-call.ts";
 export type { Plans } from "./plans.ts";
 export type { OldRow, SweepRow } from "./records.ts";
-export type { Executions } from "./service.ts";
+export type { Executions, Found } from "./service.ts";
 export { type Checking, checkAgainstSchema, inputFault } from "./start/input-check.ts";
 export type { HeldByRuns } from "./sweep.ts";

@@ -1,7 +1,7 @@
 /** What can be done with executions. Routes and agents come through here. */
 
 import { Value } from "@sinclair/typebox/value";
-import { executionEvents, isTerminal } from "../../../actors/execution/events.ts";
+import { executionEvents, isTerminal, wireEvent } from "../../../actors/execution/events.ts";
 import { execution } from "../../../actors/execution/execution.ts";
 import { Status } from "../../../actors/execution/messages.ts";
 import type { IterationRecord } from "../../../actors/execution/record/iteration-record.ts";
@@ -170,6 +170,7 @@ export function createExecutions(options: ExecutionsOptions) {
   return {
     /** @throws Problem 404 `execution_not_found` */
     find,
+    untilOver,
     /** Of an execution that this node starts. */
     newId: executions.newId,
 
@@ -227,6 +228,26 @@ export function createExecutions(options: ExecutionsOptions) {
 
     async iterations({ at }: Found, prompts: boolean): Promise<IterationRecord[]> {
       return (await foldOf(at, prompts)).iterations();
+    },
+
+    /** Events behind the `offset`-th, oldest first, as streams tell them to readers without further scopes. */
+    async events({ at }: Found, limit: number, offset: number) {
+      const page = await executions.at(at.tenant, at.key).log(executionEvents, offset, limit + 1);
+      const items = page.slice(0, limit).map(({ seq, entry }) => ({ id: seq, event: wireEvent(entry, false) }));
+      return { execution_id: at.key, items, count: items.length, has_more: page.length > limit };
+    },
+
+    /**
+     * Takes an execution that a tool call started below another one into what ends with that one.
+     * @throws Problem 409 `execution_not_running` when that one has ended: then the child is cancelled; 429
+     */
+    async adopt(tenant: string, parentId: string, child: Pick<Started, "execution_id" | "agent_id">): Promise<void> {
+      const { execution_id, agent_id } = child;
+      const { outcome } = await executions.at(tenant, parentId).ask("adopt_child", { execution_id, agent_id });
+      if (outcome === "adopted") return;
+      await executions.at(tenant, execution_id).ask("cancel", { reason: "parent_ended" });
+      if (outcome === "over") throw new Problem("execution_not_running", "The calling execution has ended");
+      throw new Problem("too_many_children", "The execution has too many others under way that its calls started");
     },
 
     /** @throws Problem 409 `execution_already_terminal` */

@@ -5,7 +5,8 @@ import { Value } from "@sinclair/typebox/value";
 import type { Identity } from "../../../actors/identity/identity.ts";
 import { isObject, type Json } from "../../../actors/kernel/json.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
-import { ToolFailure, type ToolOutcome } from "../tools/port.ts";
+import { canonicalName } from "../../../actors/tool/catalog.ts";
+import { type CallPolicy, type CallWho, ToolFailure, type ToolOutcome } from "../tools/port.ts";
 
 /** On whose behalf a tool is called. */
 export interface ToolCaller {
@@ -14,15 +15,27 @@ export interface ToolCaller {
   readonly identity: Identity;
   /** The agent execution that calls; null: a session of its own. */
   readonly executionId: string | null;
-  /** Carried by what the call starts or deploys: the context that it is made under, then that one's own ceilings. */
+  /**
+   * Carried by what the call starts or deploys: the context that it is made under, then that one's own ceilings.
+   * @throws Problem 422 `too_many_ceilings` when it is read
+   */
   readonly ceilings: readonly string[];
   readonly requestId: string | null;
   /** UUID; the same on every attempt of the call. What the call starts has this id. */
   readonly workId: string;
   readonly signal: AbortSignal;
+  /** How the call came, for tools that tell of tools. */
+  readonly who?: CallWho;
+  readonly policy?: CallPolicy;
 }
 
 export type ToolResult = { readonly [member: string]: Json | undefined };
+
+/**
+ * What a second attempt would do: `reads` changes nothing; `repeatable` does what the first one did and no more; `once`
+ * would do it again, so it is not attempted.
+ */
+export type ToolEffect = "reads" | "repeatable" | "once";
 
 /** A tool with its types folded away. */
 export interface ManagementTool {
@@ -30,8 +43,11 @@ export interface ManagementTool {
   readonly name: string;
   readonly aliases: readonly string[];
   readonly description: string;
-  /** The permission of its route. */
-  readonly scope: string;
+  /** The permission of its route; null: every caller's. */
+  readonly scope: string | null;
+  /** Only the platform's own people and machines, with role admin or operator. */
+  readonly forOperators: boolean;
+  readonly effect: ToolEffect;
   /** JSON Schema of the arguments. */
   readonly arguments: TObject;
   /** @throws Problem, ToolFailure for what becomes a failure */
@@ -42,19 +58,28 @@ export interface ToolDeclaration<S extends TObject> {
   readonly name: string;
   readonly aliases?: readonly string[];
   readonly description: string;
-  readonly scope: string;
+  readonly scope: string | null;
+  readonly forOperators?: true;
+  /** `once` when absent. */
+  readonly effect?: ToolEffect;
   readonly arguments: S;
   call(caller: ToolCaller, given: Static<S>): Promise<object>;
 }
 
 export function defineTool<S extends TObject>(declaration: ToolDeclaration<S>): ManagementTool {
+  const { name, aliases = [], description, scope, forOperators = false, effect = "once" } = declaration;
   return {
-    ...declaration,
-    aliases: declaration.aliases ?? [],
+    name,
+    aliases,
+    description,
+    scope,
+    forOperators,
+    effect,
+    arguments: declaration.arguments,
     call: async (caller, given) => {
       const answer = await declaration.call(caller, readArguments(declaration.arguments, given));
       // Answers of routes: JSON throughout.
-      return { tool: declaration.name, ...(answer as ToolResult) };
+      return { tool: name, ...(answer as ToolResult) };
     },
   };
 }
@@ -78,14 +103,33 @@ function withoutNulls(schema: TObject, given: object): object {
   return Object.fromEntries(Object.entries(given).filter(([name, value]) => value !== null || required.has(name)));
 }
 
-/** @throws ToolFailure `insufficient_scope` */
-export function requireScope({ identity }: ToolCaller, scope: string): void {
-  if (identity.scopes.has(scope)) return;
+function isOperator({ kind, role }: Identity): boolean {
+  const isOfPlatform = kind === "operator" || kind === "service_account";
+  return isOfPlatform && (role === "admin" || role === "operator");
+}
+
+/** Whether scopes and role let an identity call a tool. */
+export const isPermitted = ({ scope, forOperators }: ManagementTool, identity: Identity): boolean =>
+  (scope === null || identity.scopes.has(scope)) && (!forOperators || isOperator(identity));
+
+/** @throws ToolFailure `insufficient_scope`, `operator_required` */
+function requirePermission(tool: ManagementTool, { identity }: ToolCaller): void {
+  if (isPermitted(tool, identity)) return;
+  const { scope } = tool;
+  if (scope === null || identity.scopes.has(scope))
+    throw new ToolFailure("operator_required", "This needs the role admin or operator");
   throw new ToolFailure("insufficient_scope", `This needs the scope ${scope}`, { required: scope });
 }
 
+/** What is said of the tenant must be true; of users, roles and scopes nothing said counts. @throws ToolFailure `tenant_mismatch` */
+function requireTenant({ tenant }: ToolCaller, given: unknown): void {
+  const named = isObject(given) ? given.tenant_id : undefined;
+  if (named === undefined || named === null || named === tenant) return;
+  throw new ToolFailure("tenant_mismatch", "tenant_id may only name the tenant of the call");
+}
+
 /** What a thrown value means to the caller; bugs and outages are thrown on. */
-export function failureOf(error: unknown): ToolOutcome {
+function failureOf(error: unknown): ToolOutcome {
   if (error instanceof ToolFailure) {
     const { code, message, details } = error;
     return { status: "failed", code, message, ...(details === undefined ? {} : { details }) };
@@ -94,4 +138,35 @@ export function failureOf(error: unknown): ToolOutcome {
   const details = error.extras as { readonly [member: string]: Json };
   const hasDetails = Object.keys(details).length > 0;
   return { status: "failed", code: error.code, message: error.message, ...(hasDetails ? { details } : {}) };
+}
+
+/** Several tools, found by their names. */
+export interface ManagementTools {
+  readonly tools: readonly ManagementTool[];
+  /** By any of its names, under either prefix; undefined for what is none of these tools. */
+  find(name: string): ManagementTool | undefined;
+  /** Never rejects for what the caller did wrong; rejects when aborted, and for what may pass, as an outage. */
+  call(name: string, caller: ToolCaller, given: unknown): Promise<ToolOutcome>;
+}
+
+export function collected(tools: readonly ManagementTool[]): ManagementTools {
+  const byName = new Map(tools.flatMap((tool) => [tool.name, ...tool.aliases].map((name) => [name, tool] as const)));
+  const find = (name: string) => byName.get(canonicalName(name));
+  return {
+    tools,
+    find,
+    async call(name, caller, given) {
+      const tool = find(name);
+      if (tool === undefined) return { status: "failed", code: "unknown_tool", message: `There is no tool ${name}` };
+      try {
+        requireTenant(caller, given);
+        requirePermission(tool, caller);
+        const result = await tool.call(caller, given);
+        // Answers of routes: JSON throughout.
+        return { status: "succeeded", result: result as { readonly [member: string]: Json } };
+      } catch (error) {
+        return failureOf(error);
+      }
+    },
+  };
 }

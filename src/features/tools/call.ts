@@ -1,6 +1,7 @@
 /** A call of a tool, by whichever way it comes: who asks, and what binds the call besides the tenant's own rules. */
 import type { ToolGrant } from "../../../actors/agent/manifest/spec.ts";
 import type { Identity } from "../../../actors/identity/identity.ts";
+import type { Starter } from "../../../actors/identity/starter.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import type { RateUser } from "../../../actors/policy/rates/limits.ts";
 
@@ -20,6 +21,8 @@ export interface CallWho {
   readonly sessionId: string | null;
   /** What rates and concurrency are counted by: the execution's id, or `<realm>/<sub>` of a caller without one. */
   readonly principal: string;
+  /** For whom management tools act: of an execution its starter, else the caller; null: there are no such tools. */
+  readonly starter: Starter | null;
   /** Who opened the session, where a person or machine did: management tools need the permission of both. */
   readonly opener: Identity | null;
   /** Whose limits the call counts in beside the tenant's. */

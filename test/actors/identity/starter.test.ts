@@ -1,4 +1,4 @@
-/** Whom management tools act for, and which contexts bind what they start (docs/reference/tools.md). */
+/** Whom management tools act for, and which contexts bind what they start (docs/reference/management-tools.md). */
 import { expect, test } from "bun:test";
 import { scopesWithin } from "../../../actors/identity/scopes.ts";
 import { capturedScopes, narrowedTo, shownStarter, starterOf } from "../../../actors/identity/starter.ts";

@@ -17,6 +17,7 @@ export function requestOf(
       execution: { id: "e", iteration: 1, agentId: "a", agentName: "agent", deadlineAt: null },
       sessionId: null,
       principal: "e",
+      starter: null,
       opener: null,
       user: null,
     },

@@ -129,7 +129,8 @@ export function toolCallActivity({
   return implement(
     toolCall,
     {
-      concurrency: 64,
+      // Tools that wait for the end of other work hold a place, and that work has calls of its own.
+      concurrency: 1024,
       retry: { attempts: 3, firstDelayMs: 200 },
     },
     async (work, { actor, signal, id, resumed }) => {

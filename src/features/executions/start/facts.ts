@@ -20,6 +20,7 @@ import { isUuid } from "../../../http/route.ts";
 import type { Agents } from "../../agents/port.ts";
 import type { References } from "../../references/port.ts";
 import type { ContextReader } from "../../security-contexts/port.ts";
+import type { ToolRegistry } from "../../tools/port.ts";
 import type { OpenVolumes } from "../../volumes/port.ts";
 import { agentUse } from "../references.ts";
 import { type Checking, checkAgainstSchema, inputFault } from "./input-check.ts";
@@ -30,6 +31,8 @@ export interface StartFactsOptions {
   readonly references: Pick<References, "unusable">;
   readonly contexts: Pick<ContextReader, "ofStart">;
   readonly offer: StartOffer;
+  /** What a tenant has of all providers. */
+  readonly tools: Pick<ToolRegistry, "of">;
   /** What the tenant may have, as it stands now. */
   readonly terms: (tenant: string) => Promise<TenantTerms>;
   readonly bounds: Header["bounds"];
@@ -40,7 +43,7 @@ export interface StartFactsOptions {
  * @throws Problem 404, 409 when there is no such agent or version, or it may not run; 5xx when a fact cannot be had
  */
 export async function gatherStartFacts(
-  { agents, volumes, references, contexts, offer, bounds, terms: termsOf }: StartFactsOptions,
+  { agents, volumes, references, contexts, offer: offered, tools, bounds, terms: termsOf }: StartFactsOptions,
   executionId: string,
   request: StartRequest,
   left: Checking["left"],
@@ -53,6 +56,7 @@ export async function gatherStartFacts(
   });
   const terms = await termsOf(tenant);
   const context = await contexts.ofStart(tenant, contextNamed(found, request), starter, terms.tier);
+  const offer = { ...offered, catalogue: (await tools.of(tenant)).entries };
   const agent = settleAgent(found, request, offer, context);
   const given = agent.takesAttachments ? (request.attachments ?? []) : [];
   const [attachments, unusableAgents, unusable, sources] = await Promise.all([

@@ -75,7 +75,18 @@ export const runs = defineFeature({
   },
   open(
     { settings, ...node },
-    { definitions, executions, executionTokens, volumes, approvals, limits, incidents, references, securityContexts },
+    {
+      definitions,
+      executions,
+      executionTokens,
+      volumes,
+      approvals,
+      limits,
+      managementTools,
+      incidents,
+      references,
+      securityContexts,
+    },
   ) {
     const { sql, dataDir, runtime, sandboxes, outside, streams, now, info } = node;
     const records = createRunRecords(sql);
@@ -105,9 +116,10 @@ export const runs = defineFeature({
       cancel: runs.cancelOfWorkflow,
     });
     const reviewers = reviewByExecutions(executions);
+    managementTools.offer(workflowTools({ runs, runtime, approvals, workflows: definitions, reviewers }).tools);
     const retentionDays = settings.executionRetentionDays;
     return {
-      service: { ...runs, tools: workflowTools({ runs, runtime, approvals, workflows: definitions, reviewers }) },
+      service: runs,
       routes: [
         ...runRoutes({ runs, approvals, sql, rates: limits.tell("workflow_execution") }),
         ...runLogRoutes({ runs, streams, runtime }),

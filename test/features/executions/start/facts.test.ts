@@ -4,6 +4,7 @@ import type { AgentSpec } from "../../../../actors/agent/manifest/spec.ts";
 import type { ResolvedAgent, StartRequest } from "../../../../actors/execution/start/request.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import { usualTerms } from "../../../../actors/policy/quota.ts";
+import { builtinTools } from "../../../../actors/tool/catalog.ts";
 import { gatherStartFacts, type StartFactsOptions } from "../../../../src/features/executions/start/facts.ts";
 import { manifest, manifestWith, offer, specOf } from "../../../actors/agent/offer.ts";
 import { sampleHeader } from "../../../actors/execution/fixture.ts";
@@ -33,6 +34,7 @@ async function gather(request: Partial<StartRequest>, spec: Partial<AgentSpec> =
     },
     references: { unusable: async () => null },
     contexts: contextsOf(null),
+    tools: { of: async () => ({ listed: [], entries: builtinTools, find: () => undefined }) },
     volumes: { checkFiles: async () => [attachment], readable: async () => new Map() },
     terms: async (tenant) => usualTerms(tenant),
     offer: { ...offer, enforcesNetwork: () => true },

@@ -31,8 +31,9 @@ const callerOf = (caller: ToolCaller) => ({
   identity: caller.identity,
   tenant: caller.tenant,
   by: auditedAgent(caller),
-  ceilings: caller.ceilings,
 });
+/** Of what is registered: it carries the ceilings of the call. */
+const registrarOf = (caller: ToolCaller) => ({ ...callerOf(caller), ceilings: caller.ceilings });
 const referenceOf = ({ name, version }: { readonly name: string; readonly version?: string }) => ({
   ref: name,
   version: version ?? null,
@@ -68,7 +69,7 @@ function writingTools({ workflows, reviewers }: DefinitionToolOptions): Manageme
           const requirements = { agents: judge_agents, min_score, min_confidence };
           if (valid) await requireApproval(reviewers, caller, manifest_yaml, requirements);
         }
-        return workflows.register(callerOf(caller), manifest_yaml, { force, scope });
+        return workflows.register(registrarOf(caller), manifest_yaml, { force, scope });
       },
     }),
     defineTool({
@@ -79,7 +80,7 @@ function writingTools({ workflows, reviewers }: DefinitionToolOptions): Manageme
       call: async (caller, { manifest_yaml, force, scope = null }) => {
         const name = await workflows.nameIn(caller, manifest_yaml);
         if (name !== null) await workflows.detail(caller.tenant, { ref: name, version: null });
-        return workflows.register(callerOf(caller), manifest_yaml, { force, scope });
+        return workflows.register(registrarOf(caller), manifest_yaml, { force, scope });
       },
     }),
     defineTool({
@@ -96,6 +97,7 @@ function readingTools({ workflows }: DefinitionToolOptions): ManagementTool[] {
   return [
     defineTool({
       name: "svc.workflow.validate",
+      effect: "reads",
       description: "Judge a workflow manifest and store nothing",
       scope: "workflow:validate",
       arguments: Type.Object(Manifest),
@@ -103,6 +105,7 @@ function readingTools({ workflows }: DefinitionToolOptions): ManagementTool[] {
     }),
     defineTool({
       name: "svc.workflow.list",
+      effect: "reads",
       description: "Workflows by name, the latest version of each",
       scope: "workflow:list",
       arguments: Type.Object({
@@ -117,6 +120,7 @@ function readingTools({ workflows }: DefinitionToolOptions): ManagementTool[] {
     }),
     defineTool({
       name: "svc.workflow.get",
+      effect: "reads",
       description: "One workflow with its manifest",
       scope: "workflow:read",
       arguments: Type.Object(Named),
@@ -124,6 +128,7 @@ function readingTools({ workflows }: DefinitionToolOptions): ManagementTool[] {
     }),
     defineTool({
       name: "svc.workflow.export",
+      effect: "reads",
       description: "The manifest of a workflow as it was registered",
       scope: "workflow:read",
       arguments: Type.Object(Named),
@@ -134,6 +139,7 @@ function readingTools({ workflows }: DefinitionToolOptions): ManagementTool[] {
     }),
     defineTool({
       name: "svc.workflow.versions",
+      effect: "reads",
       description: "The versions of a workflow, newest first",
       scope: "workflow:list",
       arguments: Type.Object({ name: Named.name, ...pagingQuery }),

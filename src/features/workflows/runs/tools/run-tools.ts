@@ -28,6 +28,7 @@ export function runTools({ runs, approvals }: RunToolOptions): readonly Manageme
   return [
     defineTool({
       name: "svc.workflow.run",
+      effect: "repeatable",
       aliases: ["svc.workflow.execute"],
       description: "Start an execution of a workflow",
       scope: "workflow:run",
@@ -47,6 +48,7 @@ export function runTools({ runs, approvals }: RunToolOptions): readonly Manageme
     }),
     defineTool({
       name: "svc.workflow.status",
+      effect: "reads",
       aliases: ["svc.workflow.executions.get"],
       description: "The record of a workflow execution",
       scope: "workflow:read",
@@ -55,6 +57,7 @@ export function runTools({ runs, approvals }: RunToolOptions): readonly Manageme
     }),
     defineTool({
       name: "svc.workflow.executions.list",
+      effect: "reads",
       description: "Executions of workflows, newest first",
       scope: "workflow:list",
       arguments: Type.Object({
@@ -68,6 +71,7 @@ export function runTools({ runs, approvals }: RunToolOptions): readonly Manageme
     }),
     defineTool({
       name: "svc.workflow.logs",
+      effect: "reads",
       description: "A page of the log of a workflow execution, oldest first",
       scope: "workflow:read",
       arguments: Type.Object({
@@ -98,6 +102,7 @@ export function runTools({ runs, approvals }: RunToolOptions): readonly Manageme
     }),
     defineTool({
       name: "svc.workflow.cancel",
+      effect: "repeatable",
       description: "Cancel a workflow execution with everything it has under way",
       scope: "workflow:cancel",
       arguments: Type.Object({ ...Id, reason: Type.Optional(Type.String()) }),
@@ -106,6 +111,7 @@ export function runTools({ runs, approvals }: RunToolOptions): readonly Manageme
     ...(["pause", "resume"] as const).map((action) =>
       defineTool({
         name: `svc.workflow.${action}`,
+        effect: "repeatable",
         description:
           action === "pause" ? "Let a workflow execution enter no further state" : "Let a paused execution go on",
         scope: "workflow:cancel",
@@ -115,6 +121,7 @@ export function runTools({ runs, approvals }: RunToolOptions): readonly Manageme
     ),
     defineTool({
       name: "svc.workflow.retry",
+      effect: "repeatable",
       description: "Start anew where a failed, cancelled or timed-out execution ended",
       scope: "workflow:run",
       arguments: Type.Object({ ...Id, from_state: text(256) }),
@@ -134,6 +141,7 @@ export function runTools({ runs, approvals }: RunToolOptions): readonly Manageme
     }),
     defineTool({
       name: "svc.workflow.remove",
+      effect: "repeatable",
       description: "Cancel a workflow execution if need be, and remove it with its log",
       scope: "workflow:cancel",
       arguments: Found,

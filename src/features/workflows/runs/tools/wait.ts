@@ -26,6 +26,7 @@ export interface WaitOptions {
 export function waitTool(options: WaitOptions): ManagementTool {
   return defineTool({
     name: "svc.workflow.wait",
+    effect: "reads",
     aliases: ["svc.execute.wait"],
     description: "Wait until an execution of a workflow has ended, and get its output",
     scope: "workflow:read",
