@@ -1,11 +1,11 @@
 /** The generated pages of the reference: `npm run docs` writes them, a test fails while one is stale. */
 import { join } from "node:path";
 import { mustBeWritten } from "../actors/kernel/schema.ts";
-import { agentTools } from "../src/features/management-tools/operations/agent-tools.ts";
-import { catalogueTools } from "../src/features/management-tools/operations/catalogue-tools.ts";
-import { systemTools } from "../src/features/management-tools/operations/system-tools.ts";
-import { taskTools } from "../src/features/management-tools/operations/task-tools.ts";
 import type { ManagementTool } from "../src/features/management-tools/port.ts";
+import { agentTools } from "../src/features/operation-tools/agent-tools.ts";
+import { catalogueTools } from "../src/features/operation-tools/catalogue-tools.ts";
+import { systemTools } from "../src/features/operation-tools/system-tools.ts";
+import { taskTools } from "../src/features/operation-tools/task-tools.ts";
 import { workflowTools } from "../src/features/workflows/runs/tools/tools.ts";
 import { settings } from "../src/node/config.ts";
 

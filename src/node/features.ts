@@ -17,7 +17,7 @@ import { incidents } from "../features/incidents/feature.ts";
 import { limits } from "../features/limits/feature.ts";
 import { mail } from "../features/mail/feature.ts";
 import { managementTools } from "../features/management-tools/feature.ts";
-import { operations } from "../features/management-tools/operations/feature.ts";
+import { operationTools } from "../features/operation-tools/feature.ts";
 import { mcp } from "../features/mcp/feature.ts";
 import { models } from "../features/models/feature.ts";
 import { references } from "../features/references/feature.ts";
@@ -65,7 +65,7 @@ export const features = [
   definitions,
   approvals,
   runs,
-  operations,
+  operationTools,
   sources,
   classification,
   intake,

@@ -29,7 +29,7 @@ const ann: Starter = {
   key_id: null,
 };
 
-test("a member who becomes less loses the scopes within 5 s, one who was removed all of them", async () => {
+test("a member who becomes less loses scopes within 5 s, one who is removed all", async () => {
   const starters = open();
   await stores.sql`insert into tenant_members (tenant, realm, user_id, role) values ('acme', 'tenant-acme', 'ann', 'admin')`;
   const before = await starters.identityOf(ann, "acme");
@@ -44,7 +44,7 @@ test("a member who becomes less loses the scopes within 5 s, one who was removed
   expect(await starters.identityOf(ann, "other")).toBeNull();
 });
 
-test("a person of the platform has the role of the newest token, none that was captured before", async () => {
+test("a person of the platform has the role of the newest token, not the captured one", async () => {
   const starters = open();
   const olga: Starter = { ...ann, realm: "svc-system", kind: "operator", sub: "olga", role: "admin", membership: null };
   expect((await starters.identityOf(olga, "acme"))?.scopes.has("tenant:provision")).toBeTrue();

@@ -1,16 +1,16 @@
 /** Tools that start, follow and end executions of agents. Each does what its route does. */
 import { Type } from "@sinclair/typebox";
-import type { StartOrigin, StartRequest } from "../../../../actors/execution/start/request.ts";
-import { isOver } from "../../../../actors/execution/state.ts";
-import { starterOf } from "../../../../actors/identity/starter.ts";
-import { AnyJson } from "../../../../actors/kernel/json.ts";
-import { rateUserOf } from "../../../../actors/policy/rates/limits.ts";
-import { pageOf, pagingQuery } from "../../../http/paging.ts";
-import { isUuid } from "../../../http/route.ts";
-import { auditedAgent } from "../../audit/port.ts";
-import type { Executions } from "../../executions/port.ts";
-import { ToolFailure } from "../../tools/port.ts";
-import { defineTool, type ManagementTool, type ToolCaller } from "../port.ts";
+import type { StartOrigin, StartRequest } from "../../../actors/execution/start/request.ts";
+import { isOver } from "../../../actors/execution/state.ts";
+import { starterOf } from "../../../actors/identity/starter.ts";
+import { AnyJson } from "../../../actors/kernel/json.ts";
+import { rateUserOf } from "../../../actors/policy/rates/limits.ts";
+import { pageOf, pagingQuery } from "../../http/paging.ts";
+import { isUuid } from "../../http/route.ts";
+import { auditedAgent } from "../audit/port.ts";
+import type { Executions } from "../executions/port.ts";
+import { defineTool, type ManagementTool, type ToolCaller } from "../management-tools/port.ts";
+import { ToolFailure } from "../tools/port.ts";
 import { waitTool } from "./task-wait.ts";
 
 export interface TaskToolOptions {

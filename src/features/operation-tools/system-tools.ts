@@ -1,7 +1,7 @@
 /** Tools that tell operators of the installation. */
 import { Type } from "@sinclair/typebox";
-import type { Json } from "../../../../actors/kernel/json.ts";
-import { defineTool, type ManagementTool } from "../port.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
+import { defineTool, type ManagementTool } from "../management-tools/port.ts";
 
 export interface SystemToolOptions {
   readonly info: () => { readonly [member: string]: Json };

@@ -1,19 +1,19 @@
 /** Tools that tell of what there is: schemas of manifests, tools, runtimes, files of executions. */
 import { closeSync } from "node:fs";
 import { Type } from "@sinclair/typebox";
-import { agentSchema } from "../../../../actors/agent/manifest/manifest.ts";
-import type { NodeOffer } from "../../../../actors/agent/manifest/spec.ts";
-import { isObject } from "../../../../actors/kernel/json.ts";
-import { Problem } from "../../../../actors/kernel/problem.ts";
-import { canonicalName, patternCovers } from "../../../../actors/tool/catalog.ts";
-import { workflowSchema } from "../../../../actors/workflow/manifest/manifest.ts";
-import type { Agents } from "../../agents/port.ts";
-import { auditedAgent } from "../../audit/port.ts";
-import type { ExecutionFiles } from "../../executions/port.ts";
-import { readBytes, textOf } from "../../tools/fs/port.ts";
-import { type RegisteredTool, ToolFailure, type ToolRegistry } from "../../tools/port.ts";
-import type { Workflows } from "../../workflows/definitions/feature.ts";
-import { defineTool, type ManagementTool, type ToolCaller } from "../port.ts";
+import { agentSchema } from "../../../actors/agent/manifest/manifest.ts";
+import type { NodeOffer } from "../../../actors/agent/manifest/spec.ts";
+import { isObject } from "../../../actors/kernel/json.ts";
+import { Problem } from "../../../actors/kernel/problem.ts";
+import { canonicalName, patternCovers } from "../../../actors/tool/catalog.ts";
+import { workflowSchema } from "../../../actors/workflow/manifest/manifest.ts";
+import type { Agents } from "../agents/port.ts";
+import { auditedAgent } from "../audit/port.ts";
+import type { ExecutionFiles } from "../executions/port.ts";
+import { defineTool, type ManagementTool, type ToolCaller } from "../management-tools/port.ts";
+import { readBytes, textOf } from "../tools/fs/port.ts";
+import { type RegisteredTool, ToolFailure, type ToolRegistry } from "../tools/port.ts";
+import type { Workflows } from "../workflows/definitions/feature.ts";
 
 export interface CatalogueToolOptions {
   readonly agents: Pick<Agents, "deploy"> & { readonly offer: Pick<NodeOffer, "runtimes"> };

@@ -1,11 +1,11 @@
 /** The tool `task.wait`: answers once an execution has ended, or its caller's time is up. */
 import { type Static, Type } from "@sinclair/typebox";
-import type { ExecutionRecord } from "../../../../actors/execution/record/record.ts";
-import { isOver } from "../../../../actors/execution/state.ts";
-import { Problem } from "../../../../actors/kernel/problem.ts";
-import type { Executions, Found } from "../../executions/port.ts";
-import { ToolFailure } from "../../tools/port.ts";
-import { defineTool, type ManagementTool, type ToolCaller } from "../port.ts";
+import type { ExecutionRecord } from "../../../actors/execution/record/record.ts";
+import { isOver } from "../../../actors/execution/state.ts";
+import { Problem } from "../../../actors/kernel/problem.ts";
+import type { Executions, Found } from "../executions/port.ts";
+import { defineTool, type ManagementTool, type ToolCaller } from "../management-tools/port.ts";
+import { ToolFailure } from "../tools/port.ts";
 
 const Arguments = Type.Object({
   execution_id: Type.String({ format: "uuid" }),

@@ -1,20 +1,20 @@
 /** Management tools over agents, their executions, and what a node offers. Those of workflows come with their runs. */
-import { version } from "../../../../package.json";
-import { agents } from "../../agents/feature.ts";
-import { audit } from "../../audit/feature.ts";
-import { executions } from "../../executions/feature.ts";
-import { defineFeature } from "../../feature.ts";
-import { tools } from "../../tools/feature.ts";
-import { fsTools } from "../../tools/fs/feature.ts";
-import { definitions } from "../../workflows/definitions/feature.ts";
-import { managementTools } from "../feature.ts";
+import { version } from "../../../package.json";
+import { agents } from "../agents/feature.ts";
+import { audit } from "../audit/feature.ts";
+import { executions } from "../executions/feature.ts";
+import { defineFeature } from "../feature.ts";
+import { managementTools } from "../management-tools/feature.ts";
+import { tools } from "../tools/feature.ts";
+import { fsTools } from "../tools/fs/feature.ts";
+import { definitions } from "../workflows/definitions/feature.ts";
 import { agentTools } from "./agent-tools.ts";
 import { catalogueTools } from "./catalogue-tools.ts";
 import { systemTools } from "./system-tools.ts";
 import { taskTools } from "./task-tools.ts";
 
-export const operations = defineFeature({
-  name: "management-tools/operations",
+export const operationTools = defineFeature({
+  name: "operation-tools",
   needs: { managementTools, tools, fsTools, agents, audit, executions, definitions },
   open(node, { managementTools, tools, agents, executions, definitions }) {
     const { development, publicUrl, models, now } = node;

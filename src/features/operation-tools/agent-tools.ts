@@ -1,11 +1,11 @@
 /** Tools that deploy, show and remove agents. Each does what its route does. */
 import { Type } from "@sinclair/typebox";
-import { Problem } from "../../../../actors/kernel/problem.ts";
-import { pageOf, pagingQuery } from "../../../http/paging.ts";
-import { isUuid } from "../../../http/route.ts";
-import type { Agents } from "../../agents/port.ts";
-import { auditedAgent } from "../../audit/port.ts";
-import { defineTool, type ManagementTool, type ToolCaller } from "../port.ts";
+import { Problem } from "../../../actors/kernel/problem.ts";
+import { pageOf, pagingQuery } from "../../http/paging.ts";
+import { isUuid } from "../../http/route.ts";
+import type { Agents } from "../agents/port.ts";
+import { auditedAgent } from "../audit/port.ts";
+import { defineTool, type ManagementTool, type ToolCaller } from "../management-tools/port.ts";
 
 export interface AgentToolOptions {
   readonly agents: Pick<Agents, "deploy" | "list" | "detail" | "remove" | "identify" | "nameIn">;
