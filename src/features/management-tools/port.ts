@@ -6,6 +6,7 @@ import type { Identity } from "../../../actors/identity/identity.ts";
 import { isObject, type Json } from "../../../actors/kernel/json.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import { canonicalName } from "../../../actors/tool/catalog.ts";
+import { derivedUuid } from "../../lib/digest.ts";
 import { type CallPolicy, type CallWho, ToolFailure, type ToolOutcome } from "../tools/port.ts";
 
 /** On whose behalf a tool is called. */
@@ -28,6 +29,13 @@ export interface ToolCaller {
   readonly who?: CallWho;
   readonly policy?: CallPolicy;
 }
+
+/**
+ * The id of what a call starts. Its key may be the caller's own word, which must not name what is there already.
+ * @param principal see `CallWho`
+ */
+export const workIdOf = (tenant: string, principal: string, key: string): string =>
+  derivedUuid(JSON.stringify(["tool call", tenant, principal, key]));
 
 export type ToolResult = { readonly [member: string]: Json | undefined };
 

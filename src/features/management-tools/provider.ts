@@ -3,9 +3,15 @@ import type { Identity } from "../../../actors/identity/identity.ts";
 import { toolSchema } from "../../../actors/kernel/schema.ts";
 import { handedOn } from "../../../actors/policy/ceilings.ts";
 import type { Starters } from "../../identity/starters.ts";
-import { derivedUuid } from "../../lib/digest.ts";
 import type { RegisteredTool, ToolOutcome, ToolProvider, ToolRequest } from "../tools/port.ts";
-import { collected, isPermitted, type ManagementTool, type ManagementTools, type ToolCaller } from "./port.ts";
+import {
+  collected,
+  isPermitted,
+  type ManagementTool,
+  type ManagementTools,
+  type ToolCaller,
+  workIdOf,
+} from "./port.ts";
 
 export interface ManagementProvider extends ToolProvider {
   /** Adds tools; the features whose operations they are do, while the node starts. */
@@ -68,8 +74,7 @@ function callerOf(request: ToolRequest, identity: Identity): ToolCaller {
     },
     // What the call changes is found in the audit log by the record of the call.
     requestId: invocationId,
-    // A key may be the caller's own word: what it names must not be something that is there already.
-    workId: derivedUuid(JSON.stringify(["tool call", tenant, who.principal, idempotencyKey])),
+    workId: workIdOf(tenant, who.principal, idempotencyKey),
     signal,
     who,
     policy,
