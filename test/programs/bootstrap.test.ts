@@ -182,20 +182,6 @@ describe("bootstrap: exchange", () => {
     await second.stop();
   }, 20_000);
 
-  test("nodes that take connections and say nothing are passed over", async () => {
-    const sockets = scratch("gw");
-    const good = fakeGateway(() => final("answered"), { unix: join(sockets, "good.sock") });
-    const frozen = ["1", "2"].map((name) => Bun.listen({ unix: join(sockets, `${name}.sock`), socket: { data() {} } }));
-    const runs = await Promise.all(
-      Array.from({ length: 4 }, () =>
-        startBootstrap("http://127.0.0.1:9", { env: { SVC_GATEWAY_SOCKETS: sockets, SVC_LLM_TIMEOUT_SECONDS: "300" } }),
-      ),
-    );
-    for (const run of runs) expect(await run.end).toMatchObject({ code: 0, stdout: "answered\n" });
-    for (const one of frozen) one.stop(true);
-    await good.stop();
-  }, 40_000);
-
   test("SIGTERM kills the command's group and ends with 143, SIGINT with 130", async () => {
     for (const [signal, code] of [
       ["SIGTERM", 143],
@@ -236,6 +222,49 @@ describe("bootstrap: nodes", () => {
     expect(await send("{}", 30_000)).toMatchObject({ kind: "answered", status: 200 });
     expect(asked.generate).toBe(1);
     await server.stop(true);
+  });
+
+  test("nodes that take connections and say nothing are passed over", async () => {
+    const sockets = scratch("gw");
+    const good = fakeGateway(() => final("answered"), { unix: join(sockets, "good.sock") });
+    const frozen = ["1", "2"].map((name) => Bun.listen({ unix: join(sockets, `${name}.sock`), socket: { data() {} } }));
+    const url = new URL("http://127.0.0.1:9/x/tok");
+    const replies = await Promise.all(
+      Array.from({ length: 8 }, () => createTransport({ url, token: "tok", sockets, times })("{}", 60_000)),
+    );
+    for (const reply of replies) expect(reply).toMatchObject({ kind: "answered", body: final("answered") });
+    for (const one of frozen) one.stop(true);
+    await good.stop();
+  });
+
+  test("a model that works for long is asked once; a gateway killed meanwhile is left", async () => {
+    const sockets = scratch("gw");
+    const generates: string[] = [];
+    let asked = 0;
+    const node = (name: string, answer: () => Promise<Response>) =>
+      Bun.serve({
+        unix: join(sockets, `${name}.sock`),
+        fetch: (request) => {
+          if (request.method === "GET") asked += 1;
+          if (request.method === "GET") return Response.json({ status: "healthy" });
+          generates.push(name);
+          return answer();
+        },
+      });
+    const never = () => new Promise<Response>(() => {});
+    const first = node("first", never);
+    const send = createTransport({ url: new URL("http://127.0.0.1:9"), token: null, sockets, times });
+    const reply = send("{}", 60_000);
+    await until(() => generates.length > 0, { what: "the model to be asked" });
+    await until(() => asked >= 8, { what: "questions whether it is there" });
+    expect(generates).toEqual(["first"]);
+    const second = node("second", async () => Response.json(final("from the other")));
+    await first.stop(true);
+    // The exchange sends again what no gateway took.
+    const next = (await reply).kind === "answered" ? await reply : await send("{}", 60_000);
+    expect(next).toMatchObject({ kind: "answered", body: final("from the other") });
+    expect(generates).toEqual(["first", "second"]);
+    await second.stop(true);
   });
 
   test("programs begin with any node, stay with one that answers, leave a silent one", () => {
@@ -315,6 +344,7 @@ describe("bootstrap: retry rules", () => {
     ["503 of the gateway", answered(503, { code: "service_unavailable" })],
     ["429 of the gateway", answered(429, { code: "llm_quota_exceeded" })],
     ["502 of a proxy before the nodes", { kind: "unreadable", status: 502 }],
+    ["an unreadable reply", { kind: "unreadable", status: 200 }],
   ];
   test.each(away)("%s is waited out as well", async (_, reply) => {
     const { outcome, sent } = await rehearse((n) => (n < 60 ? reply : answered(200, final("x"))), {
@@ -325,7 +355,7 @@ describe("bootstrap: retry rules", () => {
 
   const failed: [string, Reply][] = [
     ["upstream_timeout", answered(504, { code: "upstream_timeout" })],
-    ["an unreadable reply", { kind: "unreadable", status: 200 }],
+    ["upstream_network", answered(502, { code: "upstream_network" })],
   ];
   test.each(failed)("%s: eight retries, full jitter doubling from 0.5 s to 30 s", async (_, reply) => {
     const { outcome, waits, sent } = await rehearse(() => reply, { random: 1, lifetimeMs: 3_600_000 });

@@ -92,8 +92,8 @@ type Delivery =
 
 /**
  * Sends one message until it is answered for good. While no gateway answers, or all that one says is that it cannot now, that
- * is as long as the execution may take: an outage is no fault of the agent. Other failures that may pass are repeated
- * `maxRetries` times.
+ * is as long as the execution may take: an outage is no fault of the agent. What a gateway tried and could not do is
+ * repeated `maxRetries` times.
  */
 async function deliver(
   body: string,
@@ -129,7 +129,7 @@ type Verdict =
   | { readonly kind: "join" }
   | { readonly kind: "retry"; readonly cause: Cause; readonly reason: string; readonly afterMs: number | null };
 
-/** What is repeated: no gateway took the message; one asks to wait; one tried and failed. */
+/** What is repeated: no gateway took the message; one asks to wait, or its reply was spoilt; one tried and failed. */
 type Cause = "unreachable" | "wait" | "answer";
 
 /** What one reply means for the exchange. */
@@ -141,12 +141,12 @@ export function judge(reply: Reply): Verdict {
       return { kind: "retry", cause: "unreachable", reason: `gateway unreachable (${reply.reason})`, afterMs: null };
     case "unreadable":
       // A proxy before the nodes says so while there is no node.
-      return unreadable(reply.status >= 500 ? "unreachable" : "answer");
+      return unreadable(reply.status >= 500 ? "unreachable" : "wait");
     case "answered": {
       const body = reply.body as Record<string, unknown>;
       if (reply.status >= 200 && reply.status < 300) {
         const known = body.type === "final" || (body.type === "dispatch" && typeof body.dispatch_id === "string");
-        return known ? { kind: "body", body } : unreadable("answer");
+        return known ? { kind: "body", body } : unreadable("wait");
       }
       const { status, retryAfterMs: afterMs } = reply;
       const code = typeof body.code === "string" ? body.code : "unknown";

@@ -54,9 +54,9 @@ async function serveAt(url: URL, sockets: string): Promise<boolean> {
 }
 
 /** A node that says nothing on a connection for this long is asked whether it is there, ms. */
-const quietMs = 3_000;
+const quietMs = 15_000;
 /** How long it may take for that answer, ms. */
-const answerMs = 2_000;
+const answerMs = 5_000;
 
 /**
  * Connects a client to the first socket that accepts. What the client sent cannot be sent again to another node, so the

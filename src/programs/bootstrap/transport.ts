@@ -32,8 +32,8 @@ export interface ProbeTimes {
   readonly answerMs: number;
 }
 
-/** Asking costs a node about a tenth of a millisecond, and a model often takes a minute. */
-const usualTimes: ProbeTimes = { firstMs: 2_000, everyMs: 5_000, answerMs: 2_000 };
+/** A node under load may be slow to say so, and a message that goes to two nodes costs more than the wait. */
+const usualTimes: ProbeTimes = { firstMs: 15_000, everyMs: 15_000, answerMs: 5_000 };
 
 export function createTransport({ url, token, sockets, times = usualTimes }: TransportOptions): Send {
   const base = url.href.replace(/[?#].*$/, "").replace(/\/+$/, "");

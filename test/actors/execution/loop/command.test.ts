@@ -83,6 +83,7 @@ describe("arguments", () => {
   });
 
   test("dropped additions are named", () => {
+    const ofPrograms = ["GIT_SSH_COMMAND", "BASH_ENV", "ENV", "PYTHONPATH", "PERL5OPT", "NODE_OPTIONS"];
     const env_additions = {
       MODE: "ci",
       PATH: "/x",
@@ -92,12 +93,19 @@ describe("arguments", () => {
       CI_JOB: "1",
       LD_PRELOAD: "x",
       GITHUB_TOKEN_2: "x",
+      GIT_SSH_COMMAND: "x",
+      BASH_ENV: "x",
+      ENV: "x",
+      ENVIRONMENT: "x",
+      PYTHONPATH: "x",
+      PERL5OPT: "x",
+      NODE_OPTIONS: "x",
       CITY: "x",
       "a=b": "x",
     };
     expect(readCommand({ command: "ls", env_additions })).toMatchObject({
-      env_additions: { MODE: "ci", CITY: "x" },
-      dropped_env: ["PATH", "HOME", "SVC_X", "AEGIS_X", "CI_JOB", "LD_PRELOAD", "GITHUB_TOKEN_2", "a=b"],
+      env_additions: { MODE: "ci", ENVIRONMENT: "x", CITY: "x" },
+      dropped_env: ["PATH", "HOME", "SVC_X", "AEGIS_X", "CI_JOB", "LD_PRELOAD", "GITHUB_TOKEN_2", ...ofPrograms, "a=b"],
     });
   });
 
