@@ -282,6 +282,22 @@ export function origins(name: string, options: Common): Setting<readonly string[
   });
 }
 
+/** A comma-separated list of TCP ports; empty when not set. */
+export function ports(name: string, options: Common): Setting<readonly number[]> {
+  return setting<readonly number[]>(name, options, {
+    unit: "",
+    defaultText: "none",
+    bounds: "ports, comma-separated",
+    parse: (value) =>
+      value.split(",").map((item) => {
+        const number = /^\s*\d{1,5}\s*$/.test(item) ? Number(item) : 0;
+        if (number < 1 || number > 65535) throw new BadValue(`must list ports such as 8080,8443; not ${item.trim()}`);
+        return number;
+      }),
+    fallback: () => [],
+  });
+}
+
 /** A comma-separated list of servers, each `host:port`; empty when not set. */
 export function servers(
   name: string,

@@ -32,6 +32,7 @@ import { sources } from "../features/stimuli/sources/feature.ts";
 import { tenants } from "../features/tenants/feature.ts";
 import { tools } from "../features/tools/feature.ts";
 import { fsTools } from "../features/tools/fs/feature.ts";
+import { webTools } from "../features/tools/web/feature.ts";
 import { volumes } from "../features/volumes/feature.ts";
 import { definitions } from "../features/workflows/definitions/feature.ts";
 import { runs } from "../features/workflows/runs/feature.ts";
@@ -57,6 +58,7 @@ export const features = [
   executionTokens,
   agents,
   executions,
+  webTools,
   gateway,
   seal,
   egress,

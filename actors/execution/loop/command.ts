@@ -54,7 +54,19 @@ export function readCommand(
   };
 }
 
-const droppedPrefixes = ["AWS_", "AZURE_", "GCP_", "GOOGLE_", "GITHUB_TOKEN", "CI_", "SVC_", "AEGIS_", "LD_", "DYLD_", "GIT_"];
+const droppedPrefixes = [
+  "AWS_",
+  "AZURE_",
+  "GCP_",
+  "GOOGLE_",
+  "GITHUB_TOKEN",
+  "CI_",
+  "SVC_",
+  "AEGIS_",
+  "LD_",
+  "DYLD_",
+  "GIT_",
+];
 /** Credentials, and what makes a program run or read something else than its arguments say. */
 const droppedNames = new Set([
   ...["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "PATH", "HOME"],

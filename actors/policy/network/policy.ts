@@ -26,6 +26,8 @@ export interface NetworkPolicy {
   readonly reach: "nothing" | "listed" | "public";
   readonly allowed: readonly HostPattern[];
   readonly denied: readonly HostPattern[];
+  /** Addresses off the open internet that another list holds which binds as well, on every port that it may be called at. */
+  readonly addresses?: readonly HostPattern[];
 }
 
 /** Why a connection is refused; the `reason` of `egress_blocked`. */
@@ -94,7 +96,8 @@ export function addressRefusal(
   const kind = classOf(address);
   if (kind === "public") return null;
   const listed =
-    policy.allowed.some((pattern) => opens(pattern, port) && namesAddress(pattern, address)) &&
+    (policy.allowed.some((pattern) => opens(pattern, port) && namesAddress(pattern, address)) ||
+      (policy.addresses ?? []).some((pattern) => subtracts(pattern, port) && namesAddress(pattern, address))) &&
     nodeAllowPrivate.some((pattern) => subtracts(pattern, port) && namesAddress(pattern, address));
   return listed ? null : `${kind}_address`;
 }
@@ -110,6 +113,26 @@ export function publicCallRefusal(
   nodeAllowPrivate: readonly HostPattern[],
 ): Refusal | null {
   return classOf(address) === "public" ? null : addressRefusal(address, port, policy, nodeAllowPrivate);
+}
+
+/**
+ * The same for what the service calls because an agent asks it to: what the lists of its manifest hold binds, the mode
+ * alone does not, since it is about the agent's own connections. With an empty allowlist any public host may be called.
+ */
+export function listsOf(rules: NetworkRules | null): NetworkPolicy {
+  return policyOf({ mode: "allow", allowlist: rules?.allowlist ?? [], denylist: rules?.denylist ?? [] });
+}
+
+/** Whether such a call may be tried; `addressRefusal` decides about each address. @param policy of `listsOf` */
+export function listsRefusal(policy: NetworkPolicy, host: string, port: number): Refusal | null {
+  if (policy.reach === "nothing") return "no_network";
+  const target = readHost(host);
+  if (target === null) return "invalid_host";
+  if (policy.denied.some((pattern) => subtracts(pattern, port) && namesHost(pattern, target))) return "denylisted";
+  if (policy.reach === "public") return null;
+  const naming = policy.allowed.filter((pattern) => namesHost(pattern, target));
+  if (naming.length === 0) return "not_allowlisted";
+  return naming.some((pattern) => opens(pattern, port)) ? null : "port_not_allowed";
 }
 
 /**

@@ -6,6 +6,7 @@ import type { HostPattern } from "../../../actors/policy/network/pattern.ts";
 import {
   addressRefusal,
   decide,
+  listsRefusal,
   type NetworkPolicy,
   publicCallRefusal,
   type Refusal,
@@ -65,6 +66,9 @@ export interface Destination {
   readonly anyProtocol: boolean;
 }
 
+/** What a network policy decides about a request of the service; see `GuardedRequest`. */
+export type Reach = "listed" | "public" | "lists";
+
 /** How long a name may take to resolve, ms. */
 const resolveMs = 5_000;
 /** Addresses of one name that are looked at; an answer with more is cut. */
@@ -72,13 +76,14 @@ const maxAddresses = 32;
 
 /**
  * Decides about a host, resolves it and checks every answer: one that is not allowed refuses them all.
- * @param reach `listed`: the policy decides everything; `public`: only about addresses off the open internet
+ * @param reach `listed`: the policy decides everything; `public`: only about addresses off the open internet; `lists`: as
+ *   `listsOf` has it
  * @param host  ASCII; IPv6 in brackets
  * @throws EgressRefused, EgressFailed `unresolved`
  */
 export async function destinationOf(
   policy: NetworkPolicy,
-  reach: "listed" | "public",
+  reach: Reach,
   host: string,
   port: number,
   { resolve, allowPrivate }: EgressEnvironment,
@@ -89,6 +94,8 @@ export async function destinationOf(
     if (!decision.allowed) throw new EgressRefused(decision.reason, host, port);
     return { ...(await checked()), anyProtocol: decision.anyProtocol };
   }
+  const reason = reach === "lists" ? listsRefusal(policy, host, port) : null;
+  if (reason !== null) throw new EgressRefused(reason, host, port);
   return { ...(await checked()), anyProtocol: true };
 
   async function checked(): Promise<{ readonly addresses: readonly string[] }> {
@@ -99,7 +106,7 @@ export async function destinationOf(
         : (await resolved(resolve, target.name)).map(readAddress).filter((address) => address !== null);
     if (found.length === 0) throw new EgressFailed("unresolved", `${host} has no address`);
     for (const address of found) {
-      const refusalOf = reach === "listed" ? addressRefusal : publicCallRefusal;
+      const refusalOf = reach === "public" ? publicCallRefusal : addressRefusal;
       const reason = refusalOf(address, port, policy, allowPrivate);
       if (reason !== null) throw new EgressRefused(reason, host, port);
     }

@@ -6,7 +6,8 @@
  */
 
 import type { NetworkSpec } from "../../../actors/agent/manifest/spec.ts";
-import { policyOf } from "../../../actors/policy/network/policy.ts";
+import { parseHostPattern } from "../../../actors/policy/network/pattern.ts";
+import { listsOf, type NetworkPolicy, policyOf } from "../../../actors/policy/network/policy.ts";
 import { readBody, UnreadableBody } from "../../lib/answer-body.ts";
 import { orAborted } from "../../lib/timers.ts";
 import {
@@ -15,6 +16,7 @@ import {
   type EgressEnvironment,
   EgressFailed,
   type FailureCode,
+  type Reach,
 } from "./destination.ts";
 
 export interface GuardedRequest {
@@ -31,9 +33,16 @@ export interface GuardedRequest {
   readonly network: NetworkSpec | null;
   /**
    * What the policy decides. `listed`: everything, its mode included. `public`: only which addresses off the open
-   * internet may be reached, which it has to list by address; every public host may be called.
+   * internet may be reached, which it has to list by address; every public host may be called. `lists`: what its lists
+   * hold, whatever its mode; with an empty allowlist every public host may be called.
    */
-  readonly reach: "listed" | "public";
+  readonly reach: Reach;
+  /** Addresses off the open internet that a list other than the policy's holds, as entries of such a list. */
+  readonly alsoListed?: readonly string[];
+  /** Asked of every address of a hop, before anything is resolved. @throws what refuses the call */
+  readonly admit?: (url: URL) => void;
+  /** False: a redirect is the answer. Default true. */
+  readonly follow?: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -83,10 +92,10 @@ export interface Hop {
 export async function guardedFetch(request: GuardedRequest, options: GuardedOptions): Promise<GuardedResponse> {
   const deadline = AbortSignal.timeout(request.timeoutMs);
   const signal = AbortSignal.any([deadline, request.signal]);
-  const policy = policyOf(request.network);
+  const policy = policyFor(request);
   const redirects: string[] = [];
   let hop: Hop = {
-    url: webUrl(request.url, null),
+    url: webUrl(request.url, null, request.admit),
     method: request.method.toUpperCase(),
     headers: sendable(request.headers),
     body: request.body instanceof Uint8Array ? new Uint8Array(request.body) : request.body,
@@ -98,7 +107,8 @@ export async function guardedFetch(request: GuardedRequest, options: GuardedOpti
       const to = port === "" ? (protocol === "https:" ? 443 : 80) : Number(port);
       const destination = await orAborted(destinationOf(policy, request.reach, hostname, to, options), signal);
       const response = await send(hop, destination, options, signal);
-      const location = redirectCodes.includes(response.status) ? response.headers.get("location") : null;
+      const isFollowed = request.follow !== false && redirectCodes.includes(response.status);
+      const location = isFollowed ? response.headers.get("location") : null;
       if (location === null) {
         const { body, truncated } = await bounded(response, request.maxBytes);
         return { status: response.status, headers: response.headers, body, truncated, url: hop.url.href, redirects };
@@ -108,7 +118,7 @@ export async function guardedFetch(request: GuardedRequest, options: GuardedOpti
         throw new EgressFailed("too_many_redirects", `More than ${maxRedirects} redirects`);
       }
       redirects.push(hop.url.href);
-      hop = following(hop, response.status, webUrl(location, hop.url));
+      hop = following(hop, response.status, webUrl(location, hop.url, request.admit));
     }
   } catch (error) {
     if (deadline.aborted) throw new EgressFailed("timeout", `No answer within ${request.timeoutMs} ms`);
@@ -117,8 +127,16 @@ export async function guardedFetch(request: GuardedRequest, options: GuardedOpti
   }
 }
 
-export function webUrl(text: string, base: URL | null): URL {
+function policyFor({ network, reach, alsoListed = [] }: GuardedRequest): NetworkPolicy {
+  const policy = reach === "lists" ? listsOf(network) : policyOf(network);
+  const also = alsoListed.map(parseHostPattern).filter((pattern) => pattern !== null);
+  // Whether a host may be called at all is decided by the policy's own list.
+  return also.length === 0 ? policy : { ...policy, addresses: also };
+}
+
+export function webUrl(text: string, base: URL | null, admit: (url: URL) => void = () => {}): URL {
   const url = URL.canParse(text, base ?? undefined) ? new URL(text, base ?? undefined) : null;
+  if (url !== null) admit(url);
   if (url === null || !["http:", "https:"].includes(url.protocol) || url.username !== "" || url.password !== "") {
     throw new EgressFailed("invalid_url", "Only http and https URLs without user info are called");
   }

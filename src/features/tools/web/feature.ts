@@ -1,0 +1,61 @@
+/** `web.search` and `web.fetch`: what agents read of the web without a connection of their own. */
+import type { NetworkSpec } from "../../../../actors/agent/manifest/spec.ts";
+import { execution } from "../../../../actors/execution/execution.ts";
+import { openSearch } from "../../../adapters/search/port.ts";
+import { integer, ports, secret, url } from "../../../config/setting.ts";
+import { executions } from "../../executions/feature.ts";
+import { defineFeature } from "../../feature.ts";
+import { incidents } from "../../incidents/feature.ts";
+import { tools } from "../feature.ts";
+import { createWebTools } from "./provider.ts";
+
+export const webTools = defineFeature({
+  name: "tools/web",
+  needs: { tools, executions, incidents },
+  settings: {
+    webSearchUrl: url("SVC_WEB_SEARCH_URL", {
+      meaning: "search engine of web.search, which is not offered without: a SearXNG, or with a key Brave's search API",
+      schemes: ["http", "https"],
+    }),
+    webSearchKey: secret("SVC_WEB_SEARCH_KEY", { meaning: "subscription token of the search engine" }),
+    webFetchMaxBytes: integer("SVC_WEB_FETCH_MAX_BYTES", {
+      meaning: "longest page that web.fetch reads, after decompression",
+      unit: "bytes",
+      min: 1024,
+      max: 67_108_864,
+      default: 5_242_880,
+    }),
+    webFetchPorts: ports("SVC_WEB_FETCH_PORTS", { meaning: "ports beside 80 and 443 that web.fetch may call" }),
+  },
+  contradictions: ({ webSearchUrl, webSearchKey }) =>
+    webSearchUrl === null && webSearchKey !== null && webSearchKey !== undefined
+      ? ["SVC_WEB_SEARCH_KEY needs SVC_WEB_SEARCH_URL"]
+      : [],
+  open({ settings, outside, now }, { executions, incidents }) {
+    const engine = openSearch(settings.webSearchUrl, settings.webSearchKey);
+    const provider = createWebTools(engine, {
+      outside,
+      maxBytes: settings.webFetchMaxBytes,
+      ports: settings.webFetchPorts,
+      async networkOf(tenant, key) {
+        const { network } = await executions.plans.of({ kind: execution.kind, key, tenant });
+        // Written by the start from a checked manifest.
+        return network as unknown as NetworkSpec | null;
+      },
+      blocked({ tenant, name, who }, { host, port, reason }) {
+        incidents.report({
+          category: "ssrf_blocked",
+          tenant,
+          agentId: who.execution?.agentId ?? null,
+          executionId: who.execution?.id ?? null,
+          sessionId: who.sessionId,
+          toolName: name,
+          violationType: "address_blocked",
+          details: { host, port, reason },
+        });
+      },
+      now,
+    });
+    return { service: null, toolProviders: [provider] };
+  },
+});
