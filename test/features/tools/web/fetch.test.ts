@@ -147,7 +147,7 @@ describe("where it may not go", () => {
     const url = `http://site.test:${port}/`;
     const network = { mode: "none", allowlist: ["site.test", "127.0.0.1"], denylist: [] } as const;
     const listed = { ...network, allowlist: network.allowlist.map((entry) => `${entry}:${port}`) };
-    const { names } = reachable;
+    const { names = {} } = reachable;
     for (const outside of [
       { names },
       { names, allowPrivate: ["127.0.0.1"] },
