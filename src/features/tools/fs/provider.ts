@@ -1,6 +1,7 @@
 /** The `fs.*` family as a tool provider, acting on what the execution's agent sees under `/workspace`. */
 import { fileURLToPath } from "node:url";
 import { toolSchema } from "../../../../actors/kernel/schema.ts";
+import { wholeCharacters } from "../../../../actors/kernel/text.ts";
 import { BudgetExceeded } from "../../../lib/guarded/child.ts";
 import { runGuarded } from "../../../lib/guarded/guarded.ts";
 import {
@@ -62,14 +63,40 @@ export function createFsTools(
     tools: () => tools,
     call: async (request) => {
       try {
-        const { tenant, executionId, name } = request;
+        const { tenant, executionId, name, bounds } = request;
         if (executionId === null) throw executionRequired(name);
-        return await runFsTool(await viewFor(tenant, executionId, growing.includes(name)), request);
+        const view = await viewFor(tenant, executionId, growing.includes(name));
+        return shortened(await runFsTool({ ...view, allowed: bounds.pathRules }, request), bounds.maxResponseBytes);
       } catch (error) {
         return outcomeOf(error);
       }
     },
   };
+}
+
+/** Lists and contents longer than the caller may be given are cut, and say so. Both are shorter as JSON than `maxBytes` then. */
+function shortened(outcome: ToolOutcome, maxBytes: number): ToolOutcome {
+  if (outcome.status !== "succeeded") return outcome;
+  const { result } = outcome;
+  const { content, encoding, offset, size_bytes: size } = result;
+  if (typeof content === "string" && typeof offset === "number" && typeof size === "number") {
+    const bytes = Buffer.from(content, encoding === "base64" ? "base64" : "utf-8");
+    if (bytes.length <= maxBytes) return outcome;
+    const rest = bytes.subarray(0, maxBytes);
+    const kept = encoding === "base64" ? rest : rest.subarray(0, wholeCharacters(rest));
+    const text = kept.toString(encoding === "base64" ? "base64" : "utf-8");
+    return { status: "succeeded", result: { ...result, content: text, truncated: true } };
+  }
+  const name = Array.isArray(result.entries) ? "entries" : "matches";
+  const list = result[name];
+  if (!Array.isArray(list)) return outcome;
+  let room = maxBytes;
+  const over = list.findIndex((one) => {
+    room -= Buffer.byteLength(JSON.stringify(one)) + 1;
+    return room < 0;
+  });
+  if (over < 0) return outcome;
+  return { status: "succeeded", result: { ...result, [name]: list.slice(0, over), count: over, truncated: true } };
 }
 
 /** What of a request the tools work by. */

@@ -119,6 +119,7 @@ export function deleteTree(view: View, { path }: FsArguments<"fs.delete">) {
 }
 
 function removeTree(view: View, place: Place, depth: number): void {
+  view.requireListed(place);
   if (place.name === null || depth > 2 * maxDepth) throw new ToolFailure("storage_error", `${place.shown} is too deep`);
   const path = join(place.directory.path, place.name);
   const directory = view.enter(place.directory, place.name);

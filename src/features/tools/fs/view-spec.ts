@@ -18,6 +18,11 @@ export interface ViewSpec {
   readonly mounts: readonly ViewMount[];
   /** `spec.security.filesystem`. Null: no more than the mounts' own modes. */
   readonly rules: FilesystemRules | null;
+  /**
+   * Allowlists of the security contexts that bind a call; each has to cover the path that the walk really took. Absent:
+   * none.
+   */
+  readonly allowed?: readonly (readonly string[])[];
 }
 
 /** A view of one directory that may be written. */

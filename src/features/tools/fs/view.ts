@@ -32,6 +32,7 @@ import {
 import { join, posix } from "node:path";
 import { isWithin } from "../../../../actors/policy/filesystem/mounts.ts";
 import { type FilesystemPolicy, filesystemPolicy } from "../../../../actors/policy/filesystem/policy.ts";
+import { pathAllowed } from "../../../../actors/policy/security/paths.ts";
 import { ToolFailure } from "../port.ts";
 import { asFailure, codeOf, forbidden, outside } from "./failures.ts";
 import type { ViewMount, ViewSpec } from "./view-spec.ts";
@@ -85,11 +86,13 @@ export class View {
   readonly #mounts: ReadonlyMap<string, OpenMount>;
   readonly #root: Directory;
   readonly #policy: FilesystemPolicy | null;
+  readonly #allowed: readonly (readonly string[])[];
   /** Absolute paths that name a mount, and which; the longest first. */
   readonly #prefixes: readonly (readonly [prefix: string, target: string])[] = [];
 
   /** @throws Error when a directory of the host is not there */
-  constructor({ mounts, rules }: ViewSpec) {
+  constructor({ mounts, rules, allowed = [] }: ViewSpec) {
+    this.#allowed = allowed;
     const open = new Map<string, OpenMount>();
     this.#mounts = open;
     this.#policy = rules === null ? null : filesystemPolicy(rules);
@@ -133,6 +136,7 @@ export class View {
       const name = this.#walk(stack, [...components], shown, how);
       const place = { directory: stack.at(-1) ?? this.#root, name, shown };
       this.#allow(pathOf(place), place.directory.mount, how.access, shown);
+      this.#requireListed(pathOf(place), shown);
       return use(place);
     } catch (error) {
       throw asFailure(error, shown);
@@ -184,6 +188,7 @@ export class View {
   /** Whether the policy lets the agent know of a place; of a directory also when it only leads to such a place. */
   shows(place: Place, kind: "directory" | "file" | "symlink" | "other"): boolean {
     const policy = this.#policy;
+    if (!this.#isListed(pathOf(place))) return false;
     return policy === null || (kind === "directory" ? policy.maySee(pathOf(place)) : policy.mayRead(pathOf(place)));
   }
 
@@ -244,6 +249,25 @@ export class View {
     const [prefix, target] = known;
     const full = posix.join(target, path.slice(prefix.length));
     return full.slice(this.top.length).split("/").filter(Boolean);
+  }
+
+  /** @throws ToolRefusal where the allowlists of the call do not cover a place that was found in a walk */
+  requireListed(place: Place): void {
+    this.#requireListed(pathOf(place), place.shown);
+  }
+
+  #isListed(path: string): boolean {
+    return this.#allowed.every((entries) => pathAllowed(entries, path));
+  }
+
+  /** @param path the one that the walk took; `shown` the one that was asked for, which a link may have led away from */
+  #requireListed(path: string, shown: string): void {
+    if (this.#isListed(path)) return;
+    throw outside(
+      shown,
+      this.#isListed(shown) ? "path_traversal_attempt" : "path_outside_boundary",
+      "what may be used",
+    );
   }
 
   #allow(path: string, mount: OpenMount, access: Access, shown: string): void {
