@@ -176,6 +176,9 @@ export function createRuntime(options: RuntimeOptions): NodeRuntime {
       const [row] = await sql<[{ count: number }]>`select count(*)::int as count from runtime_parked`;
       return row.count;
     },
+    silentNodes: (forMs) => sql<{ id: string; lastSeenAt: Date }[]>`
+      select id::text, heartbeat_at as "lastSeenAt" from runtime_nodes
+      where heartbeat_at < now() - ${`${forMs} milliseconds`}::interval`,
     eraseTenant: (tenant) => eraseTenant(sql, clock.newId, tenant),
     counts: () => ({ ...(consumer?.counts() ?? idle), tails: tails.size, calls: calls.size }),
     drain() {

@@ -359,6 +359,8 @@ export interface Runtime {
   counts(): RuntimeCounts;
   /** Messages and effects of all nodes that wait for a node of a version that knows them. */
   waitingForVersion(): Promise<number>;
+  /** Nodes of the last day that have said nothing for so long, ms, and did not leave; what each had under way is over. */
+  silentNodes(forMs: number): Promise<readonly { readonly id: string; readonly lastSeenAt: Date }[]>;
   /**
    * Erases what is kept of a tenant beside its actors, which their features erase before. Repeatable.
    * @returns whether nothing of the tenant is left here

@@ -1,6 +1,7 @@
 /** An agent as it is run: a manifest with every default applied and every quantity in plain units. */
 
 import type { Json } from "../../kernel/json.ts";
+import type { ToolApproval } from "../../policy/security/spec.ts";
 import type { Delivery, JudgeValidator, OutputHandler, Validator } from "./execution/results.ts";
 import type { Runtime } from "./runtime/runtimes.ts";
 
@@ -106,6 +107,8 @@ export interface ToolGrant {
   /** A name, `prefix.*`, `*` or `mcp:<server>`; `aegis.` is already spelled `svc.`. */
   readonly name: string;
   readonly skip_judge: boolean;
+  /** A person is asked before it runs. */
+  readonly approval?: ToolApproval;
 }
 
 export interface AgentSpec {

@@ -14,6 +14,7 @@ import { AnyJson } from "../../kernel/json.ts";
 import { Nullable } from "../../kernel/schema.ts";
 import { Ceilings } from "../../policy/ceilings.ts";
 import { CountedFor } from "../../policy/rates/counted.ts";
+import { ToolApproval } from "../../policy/security/spec.ts";
 import { ToolEntry } from "../../tool/catalog.ts";
 
 export const Warning = Type.Object({ code: Type.String(), message: Type.String() });
@@ -144,7 +145,11 @@ const Asked = Type.Object({
 });
 
 /** A tool, or several by a pattern, as a manifest opens them. */
-const Grant = Type.Object({ name: Type.String(), skip_judge: Type.Boolean() });
+const Grant = Type.Object({
+  name: Type.String(),
+  skip_judge: Type.Boolean(),
+  approval: Type.Optional(ToolApproval),
+});
 
 /** What each of its tool calls is judged by; the contexts themselves are read anew each time. */
 export const CallRules = Type.Object({

@@ -7,5 +7,4 @@ export { callWebhook, mostAttempts } from "./output/webhook-call.ts";
 export type { Plans } from "./plans.ts";
 export type { OldRow, SweepRow } from "./records.ts";
 export type { Executions, Found } from "./service.ts";
-export { type Checking, checkAgainstSchema, inputFault } from "./start/input-check.ts";
 export type { HeldByRuns } from "./sweep.ts";

@@ -1,3 +1,3 @@
 /** What other features may use of incidents. */
 export { reportRefusedCall } from "./refused-call.ts";
-export type { Incidents } from "./service.ts";
+export type { Category, Incident, Incidents } from "./service.ts";

@@ -17,13 +17,13 @@ import { type Issue, invalid, invalidAt, Problem, refusalOf } from "../../../../
 import { referencesIn } from "../../../../actors/manifest/references.ts";
 import type { TenantTerms } from "../../../../actors/policy/quota.ts";
 import { isUuid } from "../../../http/route.ts";
+import { type Checking, checkAgainstSchema, inputFault } from "../../../lib/schema-check/input-check.ts";
 import type { Agents } from "../../agents/port.ts";
 import type { References } from "../../references/port.ts";
 import type { ContextReader } from "../../security-contexts/port.ts";
 import type { ToolRegistry } from "../../tools/port.ts";
 import type { OpenVolumes } from "../../volumes/port.ts";
 import { agentUse } from "../references.ts";
-import { type Checking, checkAgainstSchema, inputFault } from "./input-check.ts";
 
 export interface StartFactsOptions {
   readonly agents: Pick<Agents, "resolveForExecution">;

@@ -17,7 +17,7 @@ import {
   type StorageFacts,
 } from "../../../../../actors/workflow/run/start/volumes.ts";
 import type { RunState } from "../../../../../actors/workflow/run/state.ts";
-import { type Checking, checkAgainstSchema, inputFault } from "../../../executions/port.ts";
+import { type Checking, checkAgainstSchema, inputFault } from "../../../../lib/schema-check/input-check.ts";
 import type { References } from "../../../references/port.ts";
 import type { ContextReader } from "../../../security-contexts/port.ts";
 import type { OpenVolumes } from "../../../volumes/port.ts";

@@ -1,10 +1,10 @@
 /** The process that checks inputs against schemas which may take for ever. */
 import type { ValidateFunction } from "ajv";
 import { LRUCache } from "lru-cache";
-import type { Json } from "../../../../actors/kernel/json.ts";
-import { type InputVerdict, judgeInput } from "../../../../actors/manifest/json-schema/input-schema.ts";
-import { compileSchema } from "../../../../actors/manifest/json-schema/json-schema.ts";
-import { serveGuarded } from "../../../lib/guarded/serve.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
+import { type InputVerdict, judgeInput } from "../../../actors/manifest/json-schema/input-schema.ts";
+import { compileSchema } from "../../../actors/manifest/json-schema/json-schema.ts";
+import { serveGuarded } from "../guarded/serve.ts";
 import type { InputJob } from "./input-check.ts";
 
 /** Compiled checks by their schema's text: the same agent is often started again. */

@@ -4,19 +4,19 @@
  */
 import { fileURLToPath } from "node:url";
 import type { ValidateFunction } from "ajv";
-import { maxInputBytes } from "../../../../actors/execution/start/request.ts";
-import type { Json } from "../../../../actors/kernel/json.ts";
+import { maxInputBytes } from "../../../actors/execution/start/request.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import {
   agentInput,
   type InputRules,
   type InputVerdict,
   isTame,
   judgeInput,
-} from "../../../../actors/manifest/json-schema/input-schema.ts";
-import { compileSchema } from "../../../../actors/manifest/json-schema/json-schema.ts";
-import { isStorableJson, unusableText } from "../../../../actors/manifest/storable.ts";
-import { BudgetExceeded } from "../../../lib/guarded/child.ts";
-import { runGuarded } from "../../../lib/guarded/guarded.ts";
+} from "../../../actors/manifest/json-schema/input-schema.ts";
+import { compileSchema } from "../../../actors/manifest/json-schema/json-schema.ts";
+import { isStorableJson, unusableText } from "../../../actors/manifest/storable.ts";
+import { BudgetExceeded } from "../guarded/child.ts";
+import { runGuarded } from "../guarded/guarded.ts";
 
 const program = fileURLToPath(new URL("./input-program.ts", import.meta.url));
 const budgetMs = 5_000;

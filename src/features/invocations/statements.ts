@@ -1,0 +1,126 @@
+/** How records of tool calls are written: many at a time, as parts of a commit or by statements of their own. */
+
+import { madeStorable } from "../../../actors/manifest/storable.ts";
+import {
+  type InvocationBegin,
+  type InvocationChange,
+  type InvocationFact,
+  isEnded,
+} from "../../../actors/tool/invocation.ts";
+import type { Statement } from "../../runtime/port.ts";
+
+/** A record that is new to the table. */
+export interface NewInvocation extends InvocationChange {
+  readonly id: string;
+  readonly tenant: string;
+  /** Unix ms. */
+  readonly at: number;
+  readonly begin: InvocationBegin;
+  /** Null: a turn of an actor runs it, on whichever node. */
+  readonly node: string | null;
+  /** Equal refusals that share it. */
+  readonly count?: number;
+}
+
+/** What became of a call. */
+export interface ChangedInvocation extends InvocationChange {
+  readonly id: string;
+  readonly tenant: string;
+  /** Unix ms. */
+  readonly at: number;
+  /** JSON; kept for a day. */
+  readonly result?: string;
+  /** Absent: stays. */
+  readonly decision?: "deny";
+}
+
+const inserting = `
+insert into tool_invocations
+  (id, tenant, execution_id, iteration_number, agent_id, session_id, principal, entry, tool_name, arguments,
+   arguments_sha256, edited_arguments, decision, code, violation_type, security_context, context_version,
+   capability_index, approval_id, outcome, count, duration_ms, result_bytes, started_at, ended_at, request_id, node,
+   result_log, result_seq)
+select id, tenant, execution_id, iteration_number, agent_id, session_id, principal, entry, tool_name, arguments,
+  arguments_sha256, edited_arguments, decision, code, violation_type, security_context, context_version,
+  capability_index, approval_id, outcome, count, duration_ms, result_bytes, started_at, ended_at, request_id, node,
+  result_log, result_seq
+from json_to_recordset($1::text::json) as r (id uuid, tenant text, execution_id uuid, iteration_number int,
+  agent_id text, session_id uuid, principal text, entry text, tool_name text, arguments text, arguments_sha256 text,
+  edited_arguments text, decision text, code text, violation_type text, security_context text, context_version int,
+  capability_index int, approval_id uuid, outcome text, count int, duration_ms bigint, result_bytes bigint,
+  started_at timestamptz, ended_at timestamptz, request_id text, node text, result_log text, result_seq bigint)
+on conflict (id) do nothing`;
+
+export function insertInvocations(rows: readonly NewInvocation[]): Statement {
+  const values = rows.map(({ begin, at, count = 1, ...row }) => ({
+    ...begin,
+    ...row,
+    count,
+    started_at: new Date(at).toISOString(),
+    ended_at: isEnded(row.outcome) ? new Date(at + (row.duration_ms ?? 0)).toISOString() : null,
+  }));
+  return { text: inserting, parameters: [jsonOf(values)] };
+}
+
+/** A call that has ended stays as it ended: what comes late, or twice, changes nothing. */
+const changing = `
+update tool_invocations as known set
+  outcome = r.outcome,
+  decision = coalesce(r.decision, known.decision),
+  code = coalesce(r.code, known.code),
+  violation_type = coalesce(r.violation_type, known.violation_type),
+  approval_id = coalesce(r.approval_id, known.approval_id),
+  edited_arguments = coalesce(r.edited_arguments, known.edited_arguments),
+  duration_ms = coalesce(r.duration_ms, known.duration_ms),
+  result_bytes = coalesce(r.result_bytes, known.result_bytes),
+  result_log = coalesce(r.result_log, known.result_log),
+  result_seq = coalesce(r.result_seq, known.result_seq),
+  -- What waits is no node's.
+  node = case when r.outcome = 'waiting' then null else known.node end,
+  ended_at = r.ended_at
+from json_to_recordset($1::text::json) as r (id uuid, tenant text, outcome text, decision text, code text,
+  violation_type text, approval_id uuid, edited_arguments text, duration_ms bigint, result_bytes bigint,
+  result_log text, result_seq bigint, ended_at timestamptz)
+where known.id = r.id and known.tenant = r.tenant and known.ended_at is null`;
+
+export function changeInvocations(rows: readonly ChangedInvocation[]): Statement {
+  const values = rows.map(({ at, result: _, ...row }) => ({
+    ...row,
+    ended_at: isEnded(row.outcome) ? new Date(at).toISOString() : null,
+  }));
+  return { text: changing, parameters: [jsonOf(values)] };
+}
+
+const keeping = `
+insert into tool_results (id, tenant, ended_at, result)
+select id, tenant, ended_at, result
+from json_to_recordset($1::text::json) as r (id uuid, tenant text, ended_at timestamptz, result text)
+on conflict (id) do nothing`;
+
+/** @returns null: none of them has a result */
+export function keepResults(rows: readonly ChangedInvocation[]): Statement | null {
+  const values = rows.flatMap(({ id, tenant, at, result }) =>
+    result === undefined ? [] : [{ id, tenant, ended_at: new Date(at).toISOString(), result }],
+  );
+  return values.length === 0 ? null : { text: keeping, parameters: [jsonOf(values)] };
+}
+
+/** What one commit states of each call, as one change: a row that is inserted there cannot be updated there. */
+export function gathered(
+  facts: readonly { readonly tenant: string; readonly at: number; readonly fact: InvocationFact }[],
+) {
+  const begun = new Map<string, NewInvocation>();
+  const changed = new Map<string, ChangedInvocation>();
+  for (const { tenant, at, fact } of facts) {
+    const { id, begin, change } = fact;
+    const known = begun.get(id);
+    if (begin !== undefined) begun.set(id, { ...change, id, tenant, at, begin, node: null });
+    else if (known !== undefined) begun.set(id, { ...known, ...change });
+    else changed.set(id, { ...changed.get(id), ...change, id, tenant, at });
+  }
+  return { begun: [...begun.values()], changed: [...changed.values()] };
+}
+
+/** Texts within may be a caller's or a model's: what the store would refuse in them must not fail the commit. */
+const jsonOf = (value: object): string =>
+  JSON.stringify(value, (_, part: unknown) => (typeof part === "string" ? madeStorable(part) : part));

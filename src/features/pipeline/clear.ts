@@ -1,0 +1,262 @@
+/**
+ * What policy says of calls, in one order for every way that a call comes: by name, whether there is such a tool, by its
+ * arguments, by the constraints of its contexts, by rates, by the limits of tenant and user.
+ */
+import type { Json } from "../../../actors/kernel/json.ts";
+import { Problem } from "../../../actors/kernel/problem.ts";
+import { demands } from "../../../actors/policy/rates/limits.ts";
+import { toolResource } from "../../../actors/policy/rates/resources.ts";
+import type { RateWarning } from "../../../actors/policy/rates/standing.ts";
+import { asks, asksOf } from "../../../actors/policy/security/asked.ts";
+import { callFacts } from "../../../actors/policy/security/call-facts.ts";
+import type { AskedApproval, FailedCall, RefusedCall } from "../../../actors/policy/security/clearance.ts";
+import {
+  type Binding,
+  boundsOf,
+  byName,
+  domainRulesOf,
+  evaluate,
+  type Governing,
+  pathRulesOf,
+} from "../../../actors/policy/security/evaluate.ts";
+import type { Refused } from "../../../actors/policy/security/refusals.ts";
+import { canonicalName } from "../../../actors/tool/catalog.ts";
+import type { Limiter } from "../limits/port.ts";
+import type { CallCounters, ContextReader } from "../security-contexts/port.ts";
+import type { Call, RegisteredTool, ToolRegistry, ToolSet } from "../tools/port.ts";
+import { argumentIssues, splitTarget, written } from "./arguments.ts";
+import { grantsFor, hasActor, isOffered } from "./effective.ts";
+import { type Cleared, isCleared, type Judged } from "./port.ts";
+
+/** What a call for another machine has to be allowed as. */
+const onFleet = "svc.edge.fleet.invoke";
+
+export interface ClearOptions {
+  readonly registry: ToolRegistry;
+  readonly contexts: Pick<ContextReader, "bindings">;
+  readonly counters: Pick<CallCounters, "debit">;
+  readonly limiter: Pick<Limiter, "debit">;
+}
+
+/** @param calls all of one tenant, caller and policy; see `Pipeline.clear` */
+export async function clearCalls(
+  { registry, contexts, counters, limiter }: ClearOptions,
+  calls: readonly Call[],
+  again: boolean,
+): Promise<readonly Judged[]> {
+  const [first] = calls;
+  if (first === undefined) return [];
+  const { tenant, policy } = first;
+  const [set, bindings] = await Promise.all([
+    registry.of(tenant),
+    contexts.bindings(tenant, policy.context, policy.ceilings),
+  ]);
+  const judged = await Promise.all(calls.map((call) => judge(set, bindings, call)));
+  return again ? judged : counted({ counters, limiter }, calls, judged);
+}
+
+async function judge(set: ToolSet, bindings: readonly Binding[], call: Call): Promise<Judged> {
+  const { who } = call;
+  const { target, given: addressed } = splitTarget(call.arguments);
+  const found = set.find(call.tool);
+  const name = found?.name ?? canonicalName(call.tool);
+  if (found?.always !== true) {
+    const refused = target === null ? null : refusedBy(bindings, call, { name: onFleet });
+    if (refused !== null) return refused;
+    const byItsName = refusedBy(bindings, call, found ?? { name });
+    if (byItsName !== null) return byItsName;
+    if (found?.source === "management" && !hasActor(who)) return nobodyActs(bindings, call, name);
+  }
+  if (found === undefined) return failed(bindings, call, name, "unknown_tool", `There is no tool ${name}`);
+  if (found.withheld === true) {
+    const message = `${name} was changed by its server, and is withheld until the change is accepted`;
+    return failed(bindings, call, name, "tool_changed", message);
+  }
+  if (target !== null) {
+    return failed(bindings, call, name, "edge_node_not_found", "No host answers to the target of this call");
+  }
+  if (found.executor === "sandbox" && who.execution === null) {
+    const message = `${name} works in the sandbox of an execution, and this caller has none`;
+    return failed(bindings, call, name, "execution_required", message);
+  }
+  const given = written(found, addressed);
+  const issues = await argumentIssues(call, found, given);
+  if (issues.length > 0) {
+    return failed(bindings, call, name, "invalid_arguments", `${name}: the arguments do not fit`, issues);
+  }
+  if (found.always === true) return cleared(bindings, call, found, given, []);
+  const verdict = evaluate(callFacts(name, given), bindings);
+  if (!verdict.allowed) return refusal(bindings, call, name, verdict);
+  return cleared(bindings, call, found, given, verdict.governing);
+}
+
+function refusedBy(
+  bindings: readonly Binding[],
+  call: Call,
+  tool: Pick<RegisteredTool, "name" | "server">,
+): Judged | null {
+  const refused = byName(tool.name, bindings, isOffered(call.policy, tool));
+  return refused === null ? null : refusal(bindings, call, tool.name, refused);
+}
+
+function nobodyActs(bindings: readonly Binding[], call: Call, tool: string): Judged {
+  const message = `${tool} acts for the user who started the work, and this was started by none`;
+  return refusal(bindings, call, tool, {
+    error_code: 2000,
+    code: "tool_not_allowed",
+    violation_type: "tool_not_allowed",
+    message,
+    details: { tool, violation_type: "tool_not_allowed", constraint: "starter", attempted: tool },
+  });
+}
+
+const common = ([own]: readonly Binding[], { invocationId, policy }: Call, tool: string) => ({
+  invocation_id: invocationId,
+  tool,
+  context: policy.context,
+  context_version: own?.spec ? own.version : null,
+  capability_index: null,
+});
+
+function failed(
+  bindings: readonly Binding[],
+  call: Call,
+  tool: string,
+  code: string,
+  message: string,
+  issues: readonly { readonly [member: string]: Json }[] = [],
+): Judged {
+  const clearance: FailedCall = { is: "failed", ...common(bindings, call, tool), code, message };
+  return { clearance: issues.length === 0 ? clearance : { ...clearance, issues: [...issues] } };
+}
+
+type Refusal = Omit<Refused, "allowed" | "code" | "violation_type"> & {
+  readonly code: string;
+  readonly violation_type: string;
+};
+
+function refusal(bindings: readonly Binding[], call: Call, tool: string, refused: Refusal): Judged {
+  const { error_code, code, violation_type, message, details } = refused;
+  const { security_context, context_version, capability_index } = details;
+  const clearance: RefusedCall = {
+    is: "refused",
+    ...common(bindings, call, tool),
+    // That of the context that refuses, which may be a ceiling.
+    ...(typeof security_context === "string" ? { context: security_context } : {}),
+    ...(typeof context_version === "number" ? { context_version } : {}),
+    capability_index: typeof capability_index === "number" ? capability_index : null,
+    error_code,
+    code,
+    violation_type,
+    message,
+    attempted: typeof details.attempted === "string" ? details.attempted : tool,
+    details: { ...details },
+  };
+  return { clearance };
+}
+
+function cleared(
+  bindings: readonly Binding[],
+  call: Call,
+  tool: RegisteredTool,
+  given: Call["arguments"],
+  governing: readonly Governing[],
+): Cleared {
+  const grants = grantsFor(call.policy.tools, tool) ?? [];
+  const bounds = boundsOf(governing);
+  const skipsJudge = tool.skipJudge === true || grants.some(({ skip_judge }) => skip_judge);
+  const [own] = governing;
+  const manifest = grants.flatMap(({ approval }): AskedApproval[] =>
+    approval !== undefined && asks(approval, given) ? [{ from: "manifest", approval }] : [],
+  );
+  return {
+    clearance: {
+      is: "cleared",
+      ...common(bindings, call, tool.name),
+      capability_index: own?.index ?? null,
+      entry: {
+        name: tool.name,
+        runs: tool.runs,
+        read_only: tool.readOnly,
+        ...(skipsJudge ? { skip_judge: true } : {}),
+      },
+      approvals: [...asksOf(governing, given), ...manifest],
+      max_timeout_secs: bounds.maxTimeoutSecs,
+      max_response_size: bounds.maxResponseBytes,
+    },
+    tool,
+    arguments: given,
+    governing,
+    bounds: { ...bounds, pathRules: pathRulesOf(governing), domainRules: domainRulesOf(governing) },
+  };
+}
+
+/** Those that their rates and limits let through; each of them is counted. */
+async function counted(
+  { counters, limiter }: Pick<ClearOptions, "counters" | "limiter">,
+  calls: readonly Call[],
+  judged: readonly Judged[],
+): Promise<readonly Judged[]> {
+  const passing = judged.flatMap((one, at) => (isCleared(one) && one.tool.always !== true ? [{ one, at }] : []));
+  const [first] = calls;
+  if (first === undefined || passing.length === 0) return judged;
+  const { tenant, who } = first;
+  const said = await counters.debit(
+    { tenant, principal: who.principal },
+    passing.map(({ one: { tool, governing } }) => ({ tool: tool.name, governing })),
+  );
+  const results = [...judged];
+  await Promise.all(
+    passing.map(async ({ one, at }, index) => {
+      const call = calls[at];
+      if (call === undefined) return;
+      const refused = said[index] ?? null;
+      results[at] = refused === null ? await inAccount(limiter, call, one) : recounted(call, one, refused);
+    }),
+  );
+  return results;
+}
+
+const recounted = (call: Call, one: Cleared, refused: Refusal): Judged => {
+  const { context, context_version, capability_index } = one.clearance;
+  const judged = refusal([], call, one.tool.name, refused);
+  if (judged.clearance.is !== "refused") return judged;
+  const { details } = judged.clearance;
+  const isNamed = typeof details.security_context === "string";
+  return isNamed ? judged : { clearance: { ...judged.clearance, context, context_version, capability_index } };
+};
+
+async function inAccount(limiter: Pick<Limiter, "debit">, call: Call, one: Cleared): Promise<Judged> {
+  const resource = toolResource(one.tool.name);
+  try {
+    const { warnings } = await limiter.debit({
+      tenant: call.tenant,
+      user: call.who.user,
+      demands: [demands.of(resource)],
+    });
+    return warnings.length === 0 ? one : { ...one, warnings };
+  } catch (error) {
+    if (!(error instanceof Problem) || error.status !== 429) throw error;
+    const { tool } = one;
+    const told = error.extras.retry_after_seconds;
+    const seconds = typeof told === "number" ? Math.ceil(told) : 1;
+    return recounted(call, one, {
+      error_code: 2005,
+      code: "rate_limited",
+      violation_type: "rate_limit_exceeded",
+      message: `The rate of ${resource} is used up; ${tool.name} may be called again in ${seconds} s`,
+      details: {
+        tool: tool.name,
+        violation_type: "rate_limit_exceeded",
+        constraint: "account_limit",
+        attempted: tool.name,
+        limit_source: "account",
+        resource_type: resource,
+        retry_after_seconds: seconds,
+      },
+    });
+  }
+}
+
+export const warningsOf = (judged: readonly Judged[]): readonly RateWarning[] =>
+  judged.flatMap((one) => (isCleared(one) ? (one.warnings ?? []) : []));

@@ -1,0 +1,85 @@
+/** What other features may use of the pipeline that every call of a tool goes through. */
+import type { Json } from "../../../actors/kernel/json.ts";
+import type { RateWarning } from "../../../actors/policy/rates/standing.ts";
+import type { CallClearance, ClearedCall, FailedCall, RefusedCall } from "../../../actors/policy/security/clearance.ts";
+import type { Governing } from "../../../actors/policy/security/evaluate.ts";
+import type { Call, CallBounds, CallPolicy, CallWho, RegisteredTool, ToolOutcome } from "../tools/port.ts";
+
+export type { Call, CallBounds, CallEntry, CallPolicy, CallWho } from "../tools/port.ts";
+
+/** A call that policy lets pass, as the node that is to run it has it. */
+export interface Cleared {
+  readonly clearance: ClearedCall;
+  readonly tool: RegisteredTool;
+  /** Without what addresses a host. */
+  readonly arguments: { readonly [member: string]: Json };
+  readonly governing: readonly Governing[];
+  readonly bounds: CallBounds;
+  /** Windows of limits of which most is used up since this call. */
+  readonly warnings?: readonly RateWarning[];
+}
+
+export type Judged = Cleared | { readonly clearance: RefusedCall | FailedCall };
+
+export const isCleared = (judged: Judged): judged is Cleared => judged.clearance.is === "cleared";
+
+/** What a call came to. */
+export type Invoked =
+  /** It ran and succeeded. */
+  | { readonly is: "succeeded"; readonly result: { readonly [member: string]: Json }; readonly edited?: true }
+  /**
+   * It ran and failed, or could not be run at all: `unknown_tool`, `tool_changed`, `invalid_arguments` (with issues),
+   * `execution_required`, `rejected_by_person` and others.
+   */
+  | {
+      readonly is: "failed";
+      readonly code: string;
+      readonly message: string;
+      readonly details?: Json;
+      readonly issues?: readonly { readonly [member: string]: Json }[];
+      /** Whether the tool was reached. */
+      readonly ran: boolean;
+    }
+  /** Policy forbids it: 2000 to 2009. `details` carry `retry_after_seconds` for 2005 and 2008. */
+  | ({ readonly is: "refused" } & Pick<RefusedCall, "error_code" | "code" | "violation_type" | "message" | "details">)
+  /** A person is asked; the outcome is read by the invocation's id. */
+  | { readonly is: "waiting"; readonly approval_id: string; readonly expires_at: string };
+
+/** Has a person asked about a call, durably. @returns once the approval is open */
+export type AskPeople = (call: Call, cleared: Cleared) => Promise<{ approval_id: string; expires_at: string }>;
+
+export interface InvokeOptions {
+  /** The record of the call was begun by the caller, as allowed and running. */
+  readonly recorded?: boolean;
+}
+
+export interface Pipeline {
+  /**
+   * What policy says of calls of one caller: by name, arguments, constraints, rates and limits, in this order. Nothing
+   * runs, and nothing is put on record.
+   * @param calls all of one tenant, caller and policy
+   * @param again they were cleared before: rates and limits are not counted once more
+   * @throws Problem 503 when a rule or a limit cannot be had
+   */
+  clear(calls: readonly Call[], again?: boolean): Promise<readonly Judged[]>;
+  /**
+   * Runs a cleared call within its bounds. Nothing is put on record.
+   * @param waits for a place where as many calls run as the capability allows, rather than refuse (2008)
+   */
+  run(call: Call, cleared: Cleared, waits?: boolean): Promise<ToolOutcome>;
+  /**
+   * The whole way of a call outside of a loop: cleared, judged, perhaps asked about, run, put on record.
+   * @throws Problem 503 when it could not be begun; it did not run
+   */
+  invoke(call: Call, ask: AskPeople, options?: InvokeOptions): Promise<Invoked>;
+  /**
+   * A call that waited and was approved: cleared by today's policy without rates, judges and approvals, and run. The
+   * record goes on with it.
+   * @param edited the arguments that an approver put in their place
+   */
+  resume(call: Call, edited?: { readonly [member: string]: Json }): Promise<Invoked>;
+  /** The tools that a caller has today, in the order of the registry. */
+  effective(tenant: string, who: CallWho, policy: CallPolicy): Promise<readonly RegisteredTool[]>;
+}
+
+export type { CallClearance };

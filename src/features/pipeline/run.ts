@@ -1,0 +1,128 @@
+/** Runs a call that was cleared: within its concurrency, its time and its size, and without values that are secret. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Json } from "../../../actors/kernel/json.ts";
+import { bytesOf, fitted } from "../../../actors/tool/fitting.ts";
+import type { Masker } from "../../lib/masking/masker.ts";
+import type { CallCounters } from "../security-contexts/port.ts";
+import {
+  type Call,
+  outcomeOf,
+  ToolFailure,
+  type ToolOutcome,
+  type ToolRegistry,
+  type ToolRequest,
+} from "../tools/port.ts";
+import type { Cleared } from "./port.ts";
+
+/** Hides what an execution was given; null: it was given nothing that is secret. */
+export type MaskerOf = (tenant: string, executionId: string) => Promise<Masker | null>;
+
+export interface RunOptions {
+  readonly registry: Pick<ToolRegistry, "call">;
+  readonly counters: Pick<CallCounters, "acquire">;
+  readonly maskerOf: MaskerOf;
+  /** Unix ms. */
+  readonly now: () => number;
+  /** Told of what a tool throws that is none of its outcomes. */
+  readonly warn: (tool: string, error: unknown) => void;
+}
+
+/** Pauses of a call that waits for a place, ms. */
+const placeEveryMs = [50, 100, 200, 500];
+
+export async function runCall(options: RunOptions, call: Call, cleared: Cleared, waits: boolean): Promise<ToolOutcome> {
+  const { tool, governing, bounds } = cleared;
+  const whose = { tenant: call.tenant, principal: call.who.principal };
+  const counted = { tool: tool.name, governing };
+  let place = governing.length === 0 ? null : await options.counters.acquire(whose, counted);
+  for (let tries = 0; waits && place !== null && !("release" in place); tries++) {
+    await sleep(placeEveryMs[Math.min(tries, placeEveryMs.length - 1)], undefined, { signal: call.signal });
+    place = await options.counters.acquire(whose, counted);
+  }
+  if (place !== null && !("release" in place)) {
+    const { error_code, code, violation_type, message, details } = place;
+    return {
+      status: "refused",
+      error_code,
+      code,
+      violation_type,
+      message,
+      attempted: tool.name,
+      retry_after_seconds: 1,
+      details,
+    };
+  }
+  try {
+    const outcome = await timed(options, call, cleared);
+    return hidden(options.maskerOf, call, sized(outcome, tool.name, tool.truncates === true, bounds.maxResponseBytes));
+  } finally {
+    place?.release();
+  }
+}
+
+/** What runs too long is told to stop, and answered as a failure of its own. */
+async function timed(options: RunOptions, call: Call, cleared: Cleared): Promise<ToolOutcome> {
+  const { tool, bounds } = cleared;
+  const left = (call.who.execution?.deadlineAt ?? Number.POSITIVE_INFINITY) - options.now();
+  const ms = Math.max(1, Math.min(bounds.maxTimeoutSecs * 1000, left));
+  const timeout = new AbortController();
+  const timer = setTimeout(() => timeout.abort(), ms);
+  const request: ToolRequest = {
+    name: tool.name,
+    arguments: cleared.arguments,
+    tenant: call.tenant,
+    executionId: call.who.execution?.id ?? null,
+    invocationId: call.invocationId,
+    idempotencyKey: call.idempotencyKey,
+    who: call.who,
+    policy: call.policy,
+    bounds: { ...bounds, maxTimeoutSecs: Math.max(1, Math.floor(ms / 1000)) },
+    signal: AbortSignal.any([call.signal, timeout.signal]),
+  };
+  try {
+    return await options.registry.call(request);
+  } catch (error) {
+    if (call.signal.aborted) throw error;
+    if (timeout.signal.aborted) {
+      const message = `${tool.name} took longer than the ${Math.ceil(ms / 1000)} s that it may take`;
+      return outcomeOf(new ToolFailure("timeout", message));
+    }
+    options.warn(tool.name, error);
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Tools that only look are cut; of all others a result that is too large is withheld (2007). */
+function sized(outcome: ToolOutcome, tool: string, isCut: boolean, most: number): ToolOutcome {
+  if (outcome.status !== "succeeded") return outcome;
+  if (isCut) return { status: "succeeded", result: fitted(outcome.result, most) };
+  const size = bytesOf(outcome.result);
+  if (size <= most) return outcome;
+  return {
+    status: "refused",
+    error_code: 2007,
+    code: "output_size_exceeded",
+    violation_type: "output_size_limit_exceeded",
+    message: `The result of ${tool} is larger than the ${most} bytes that are allowed`,
+    attempted: `${size} bytes`,
+    details: {
+      tool,
+      violation_type: "output_size_limit_exceeded",
+      constraint: "max_response_size",
+      attempted: size,
+      allowed: most,
+    },
+  };
+}
+
+async function hidden(maskerOf: MaskerOf, { tenant, who }: Call, outcome: ToolOutcome): Promise<ToolOutcome> {
+  const masker = who.execution === null ? null : await maskerOf(tenant, who.execution.id);
+  if (masker === null) return outcome;
+  if (outcome.status === "succeeded") return { status: "succeeded", result: masker.maskJson(outcome.result) };
+  const message = masker.mask(outcome.message);
+  const details: { details?: { readonly [member: string]: Json } } =
+    outcome.details === undefined ? {} : { details: masker.maskJson(outcome.details) as { [member: string]: Json } };
+  return { ...outcome, message, ...details };
+}
