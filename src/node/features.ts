@@ -53,6 +53,8 @@ export const features = [
   references,
   secrets,
   securityContexts,
+  invocations,
+  pipeline,
   tools,
   fsTools,
   managementTools,

@@ -9,18 +9,12 @@ import {
   type Invoked,
   type InvokeOptions,
   isCleared,
+  type JudgeCall,
   type Judged,
+  type JudgedAgainst,
+  type MaskerOf,
   type Pipeline,
 } from "./port.ts";
-import type { MaskerOf } from "./run.ts";
-
-/** What an agent's tool judges say of a call: null lets it pass, or no judge is asked. */
-export type JudgeCall = (call: Call, cleared: Cleared) => Promise<JudgedAgainst | null>;
-export interface JudgedAgainst {
-  readonly judge: string;
-  readonly score: number;
-  readonly reason: string;
-}
 
 export interface InvokeParts {
   readonly clear: Pipeline["clear"];
@@ -78,8 +72,11 @@ export function createInvoke(parts: InvokeParts): Pick<Pipeline, "invoke" | "res
       outcome = await run(call, one, waits);
     } catch (error) {
       const duration_ms = Math.round(now() - begun);
-      invocations.change(invocationId, tenant, { outcome: "interrupted", code: "interrupted", duration_ms });
-      if (call.signal.aborted) throw error;
+      if (call.signal.aborted) {
+        invocations.change(invocationId, tenant, { outcome: "interrupted", code: "interrupted", duration_ms });
+        throw error;
+      }
+      invocations.change(invocationId, tenant, { outcome: "failed", code: "internal_error", duration_ms });
       // What a tool throws by mistake tells no caller how the host looks inside.
       return answerTo(outcomeOf(new ToolFailure("internal_error", "The tool failed inside the service")));
     }

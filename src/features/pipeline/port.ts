@@ -3,6 +3,7 @@ import type { Json } from "../../../actors/kernel/json.ts";
 import type { RateWarning } from "../../../actors/policy/rates/standing.ts";
 import type { CallClearance, ClearedCall, FailedCall, RefusedCall } from "../../../actors/policy/security/clearance.ts";
 import type { Governing } from "../../../actors/policy/security/evaluate.ts";
+import type { Masker } from "../../lib/masking/masker.ts";
 import type { Call, CallBounds, CallPolicy, CallWho, RegisteredTool, ToolOutcome } from "../tools/port.ts";
 
 export type { Call, CallBounds, CallEntry, CallPolicy, CallWho } from "../tools/port.ts";
@@ -83,3 +84,21 @@ export interface Pipeline {
 }
 
 export type { CallClearance };
+
+/** What an agent's tool judges say of a call: null lets it pass, or no judge is asked. */
+export type JudgeCall = (call: Call, cleared: Cleared) => Promise<JudgedAgainst | null>;
+export interface JudgedAgainst {
+  readonly judge: string;
+  readonly score: number;
+  readonly reason: string;
+}
+
+/** Hides what an execution was given; null: it was given nothing that is secret. */
+export type MaskerOf = (tenant: string, executionId: string) => Promise<Masker | null>;
+
+export interface PipelineService extends Pipeline {
+  /** Registers who knows what an execution was given that is secret. */
+  hiddenBy(known: MaskerOf): void;
+  /** Registers who asks the tool judges of an execution. */
+  judgedBy(judge: JudgeCall): void;
+}

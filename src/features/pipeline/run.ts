@@ -2,7 +2,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Json } from "../../../actors/kernel/json.ts";
 import { bytesOf, fitted } from "../../../actors/tool/fitting.ts";
-import type { Masker } from "../../lib/masking/masker.ts";
 import type { CallCounters } from "../security-contexts/port.ts";
 import {
   type Call,
@@ -12,10 +11,7 @@ import {
   type ToolRegistry,
   type ToolRequest,
 } from "../tools/port.ts";
-import type { Cleared } from "./port.ts";
-
-/** Hides what an execution was given; null: it was given nothing that is secret. */
-export type MaskerOf = (tenant: string, executionId: string) => Promise<Masker | null>;
+import type { Cleared, MaskerOf } from "./port.ts";
 
 export interface RunOptions {
   readonly registry: Pick<ToolRegistry, "call">;
