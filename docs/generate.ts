@@ -6,6 +6,7 @@ import { agentTools } from "../src/features/operation-tools/agent-tools.ts";
 import { catalogueTools } from "../src/features/operation-tools/catalogue-tools.ts";
 import { systemTools } from "../src/features/operation-tools/system-tools.ts";
 import { taskTools } from "../src/features/operation-tools/task-tools.ts";
+import { swarmTools } from "../src/features/swarms/tools.ts";
 import { workflowTools } from "../src/features/workflows/runs/tools/tools.ts";
 import { settings } from "../src/node/config.ts";
 
@@ -38,6 +39,7 @@ function toolsPage(): string {
     ...agentTools(none),
     ...taskTools(none),
     ...workflowTools(none).tools,
+    ...swarmTools(none),
     ...catalogueTools(none),
     ...systemTools(none),
   ];
@@ -76,6 +78,10 @@ function toolsPage(): string {
     "  (`too_many_children`).",
     "- **Crashes.** A call has one id over all attempts, and what it starts has an id made of it. `reads` and",
     "  `repeatable` calls are made again after a crash and start nothing twice; `once` is answered `interrupted`.",
+    "- **Swarms.** The founder of a swarm, once it has started another execution, and its members hold resources alone and",
+    "  send each other messages; others fail with `not_in_swarm`. A lock ends by unlock, by its time or with its holder; a",
+    "  swarm has at most 1,000. A message of at most 16 KiB is received once, in the order of sending; at most 1,000 wait",
+    "  for one receiver (`mailbox_full`). What it said is kept for an hour after it was received, that it was sent for a day.",
     "- **Waits** answer as soon as the end is committed, and look every `poll_interval_seconds` besides. One that waits for",
     "  itself or for what it is part of fails with `wait_on_ancestor`.",
     "",

@@ -31,6 +31,7 @@ import { classification } from "../features/stimuli/classification/feature.ts";
 import { history } from "../features/stimuli/history/feature.ts";
 import { intake } from "../features/stimuli/intake/feature.ts";
 import { sources } from "../features/stimuli/sources/feature.ts";
+import { swarms } from "../features/swarms/feature.ts";
 import { tenants } from "../features/tenants/feature.ts";
 import { tools } from "../features/tools/feature.ts";
 import { fsTools } from "../features/tools/fs/feature.ts";
@@ -72,6 +73,7 @@ export const features = [
   approvals,
   runs,
   operationTools,
+  swarms,
   sources,
   classification,
   intake,

@@ -4,6 +4,7 @@ import type { StartOrigin, StartRequest } from "../../../actors/execution/start/
 import { isOver } from "../../../actors/execution/state.ts";
 import { starterOf } from "../../../actors/identity/starter.ts";
 import { AnyJson } from "../../../actors/kernel/json.ts";
+import { Problem } from "../../../actors/kernel/problem.ts";
 import { rateUserOf } from "../../../actors/policy/rates/limits.ts";
 import { pageOf, pagingQuery } from "../../http/paging.ts";
 import { isUuid } from "../../http/route.ts";
@@ -39,12 +40,23 @@ export function taskTools({ executions }: TaskToolOptions): readonly ManagementT
     } as const;
     if (executionId === null) return { ...origin, parent: null };
     const { state } = await executions.find(tenant, executionId);
-    const { depth, path, swarm_id: swarmId } = state.header.hierarchy;
+    const { depth, path, swarm_id } = state.header.hierarchy;
+    const swarmId = swarm_id === null || (await isFounded(tenant, swarm_id)) ? swarm_id : null;
     return {
       ...origin,
       initiatingUserSub: state.header.initiating_user_sub,
       parent: { executionId, depth, path, swarmId },
     };
+  }
+
+  /** A swarm whose founder has ended takes no new members. */
+  async function isFounded(tenant: string, founderId: string): Promise<boolean> {
+    try {
+      return !isOver((await executions.find(tenant, founderId)).state);
+    } catch (error) {
+      if (error instanceof Problem && error.code === "execution_not_found") return false;
+      throw error;
+    }
   }
 
   return [

@@ -88,6 +88,8 @@ describe("the start", () => {
             exempt: false,
           },
           starter: null,
+          startedBy: null,
+          ceilings: [],
           countedFor: null,
           input: "write",
           intent: "soon",
