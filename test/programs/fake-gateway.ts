@@ -18,15 +18,18 @@ export interface FakeGateway {
   readonly seen: Seen[];
   /** Bodies of the messages with output of a running command; the script is not asked about them. */
   readonly output: Seen["body"][];
+  /** Bodies of attestations; the script is not asked about them either. */
+  readonly attestations: Seen["body"][];
   stop(): Promise<void>;
 }
 
 export function fakeGateway(
   script: Script,
-  at: { port?: number; unix?: string; noted?: () => Response } = {},
+  at: { port?: number; unix?: string; noted?: () => Response; attest?: () => Promise<Response> } = {},
 ): FakeGateway {
   const seen: Seen[] = [];
   const output: Seen["body"][] = [];
+  const attestations: Seen["body"][] = [];
   const handler = async (request: Request): Promise<Response> => {
     const text = await request.text();
     const entry: Seen = {
@@ -35,6 +38,10 @@ export function fakeGateway(
       text,
       body: JSON.parse(text),
     };
+    if (entry.path.endsWith("/v1/seal/attest")) {
+      attestations.push(entry.body);
+      return (await at.attest?.()) ?? Response.json({ status: "success", security_token: "x.y.z" });
+    }
     if (entry.body.type === "dispatch_output") {
       output.push(entry.body);
       return at.noted?.() ?? Response.json({ type: "output_noted", taken: true });
@@ -51,6 +58,7 @@ export function fakeGateway(
     url: `http://127.0.0.1:${at.unix === undefined ? server.port : 8081}`,
     seen,
     output,
+    attestations,
     stop: () => server.stop(true),
   };
 }

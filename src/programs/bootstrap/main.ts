@@ -6,13 +6,14 @@
  */
 import { writeSync } from "node:fs";
 import { killStartup, runStartup, startupFailedCode } from "../startup.ts";
+import { attest } from "./attest.ts";
 import { exchange } from "./exchange.ts";
 import { exec, killRunningCommand } from "./exec.ts";
 import { diagnostic, exitCodes, exitOf } from "./exit.ts";
 import { hideEnvironment } from "./hide-environment.ts";
 import { BadInput, type BootstrapInput, commandEnvironment, readInput } from "./input.ts";
 import { serveRelays } from "./relay.ts";
-import { createTransport } from "./transport.ts";
+import { createTransport, type Send } from "./transport.ts";
 
 function say(level: "ERROR" | "WARN" | "DEBUG", message: string): void {
   // `process.stderr` costs more to load than the rest of the program.
@@ -34,8 +35,9 @@ async function run(): Promise<number> {
     const done = await runStartup({ file: input.startupFile, environment, workspace: input.workspace });
     if (!done) return startupFailedCode;
   }
+  const send = createTransport({ url: input.orchestratorUrl, token: input.token, sockets: input.gatewaySockets });
   const outcome = await exchange(input, {
-    send: createTransport({ url: input.orchestratorUrl, token: input.token, sockets: input.gatewaySockets }),
+    send: besideFirst(send, () => makeKnown(input)),
     exec: async (request, live) => {
       await ready;
       return exec(request, environment, input.workspace, live);
@@ -51,6 +53,31 @@ async function run(): Promise<number> {
   if (output !== "") await Bun.write(Bun.stdout, output);
   if (error !== null) say("ERROR", error);
   return exitCode;
+}
+
+/** Begins something once, when the first request is on its way. */
+function besideFirst(send: Send, begin: () => void): Send {
+  let isBegun = false;
+  return (body, timeoutMs) => {
+    const reply = send(body, timeoutMs);
+    if (!isBegun) {
+      isBegun = true;
+      setTimeout(begin, 0);
+    }
+    return reply;
+  };
+}
+
+function makeKnown({ orchestratorUrl: url, token, gatewaySockets: sockets, debug }: BootstrapInput): void {
+  if (token === null) return;
+  attest({ url, token, sockets, hostName: process.env.HOSTNAME || null }).then(
+    (attested) => {
+      if (debug) say("DEBUG", attested === null ? "the attestation was refused" : "attested");
+    },
+    (error: unknown) => {
+      if (debug) say("DEBUG", `no attestation: ${String(error)}`);
+    },
+  );
 }
 
 /**
