@@ -72,7 +72,7 @@ function skippingStars(segments: readonly string[], places: readonly number[]): 
 }
 
 /** One segment, in steps proportional to both lengths multiplied at the worst. */
-export function matchesSegment(segment: string, name: string): boolean {
+function matchesSegment(segment: string, name: string): boolean {
   if (!segment.includes("*")) return segment === name;
   let at = 0;
   let read = 0;

@@ -18,16 +18,42 @@ export function domainEntryFault(entry: string): string | null {
 /** @param url of the call, or of a redirect */
 export function domainAllowed(allowlist: readonly string[], url: string): boolean {
   const host = hostOf(url);
-  return host !== null && allowlist.some((entry) => covers(entry, host));
+  if (host === null) return false;
+  const { addresses, names, below } = entriesOf(allowlist);
+  const given = writeHost(host);
+  if (host.kind === "address") return addresses.has(given);
+  if (names.has(given)) return true;
+  for (let dot = given.indexOf("."); dot >= 0; dot = given.indexOf(".", dot + 1)) {
+    const parent = given.slice(dot + 1);
+    if (names.has(parent) || below.has(parent)) return true;
+  }
+  return false;
 }
 
-function covers(text: string, host: Host): boolean {
-  const entry = entryOf(text);
-  if (entry === null) return false;
-  const [wanted, given] = [writeHost(entry.host), writeHost(host)];
-  if (entry.host.kind !== host.kind) return false;
-  if (host.kind === "address") return wanted === given;
-  return (!entry.below && wanted === given) || given.endsWith(`.${wanted}`);
+interface Entries {
+  readonly addresses: ReadonlySet<string>;
+  /** With their subdomains. */
+  readonly names: ReadonlySet<string>;
+  /** Whose subdomains alone are meant. */
+  readonly below: ReadonlySet<string>;
+}
+
+/** Made ready once for as long as the list is the same object. */
+const known = new WeakMap<readonly string[], Entries>();
+
+function entriesOf(allowlist: readonly string[]): Entries {
+  const earlier = known.get(allowlist);
+  if (earlier !== undefined) return earlier;
+  const [addresses, names, below] = [new Set<string>(), new Set<string>(), new Set<string>()];
+  for (const text of allowlist) {
+    const entry = entryOf(text);
+    if (entry === null) continue;
+    const set = entry.host.kind === "address" ? addresses : entry.below ? below : names;
+    set.add(writeHost(entry.host));
+  }
+  const entries = { addresses, names, below };
+  known.set(allowlist, entries);
+  return entries;
 }
 
 function entryOf(text: string): { readonly host: Host; readonly below: boolean } | null {

@@ -3,7 +3,7 @@
  * covers a directory with everything below it; every other `*` stays inside its component, and such an entry covers
  * nothing below what it names.
  */
-import { matchesSegment, segmentsOf } from "../filesystem/pattern.ts";
+import { segmentsOf } from "../filesystem/pattern.ts";
 
 export const workspace = "/workspace";
 
@@ -39,18 +39,59 @@ export function pathEntryFault(entry: string): string | null {
   return null;
 }
 
+/** No file system has longer ones; nothing longer is compared. */
+const maxPath = 4096;
+
 /** @param path absolute and resolved */
 export function pathAllowed(allowlist: readonly string[], path: string): boolean {
+  if (path.length > maxPath) return false;
   const components = segmentsOf(path);
-  return allowlist.some((entry) => covers(entry, components));
+  return entriesOf(allowlist).some((entry) => covers(entry, components));
 }
 
-function covers(entry: string, path: readonly string[]): boolean {
-  if (pathEntryFault(entry) !== null) return false;
-  const wanted = segmentsOf(entry.startsWith("/") ? entry : `${workspace}/${entry}`);
-  const isOpenEnded = wanted.at(-1) === "*" || wanted.at(-1) === "**";
-  if (isOpenEnded) wanted.pop();
-  const coversBelow = isOpenEnded || !wanted.some((part) => part.includes("*"));
-  if (coversBelow ? path.length < wanted.length : path.length !== wanted.length) return false;
-  return wanted.every((part, at) => matchesSegment(part, path[at] ?? ""));
+interface Entry {
+  /** Of each component the texts between its stars. */
+  readonly components: readonly (readonly string[])[];
+  readonly coversBelow: boolean;
+}
+
+/** Made ready once for as long as the list is the same object. */
+const known = new WeakMap<readonly string[], readonly Entry[]>();
+
+function entriesOf(allowlist: readonly string[]): readonly Entry[] {
+  const earlier = known.get(allowlist);
+  if (earlier !== undefined) return earlier;
+  const entries = allowlist.filter((entry) => pathEntryFault(entry) === null).map(entryOf);
+  known.set(allowlist, entries);
+  return entries;
+}
+
+function entryOf(text: string): Entry {
+  const components = segmentsOf(text.startsWith("/") ? text : `${workspace}/${text}`);
+  const isOpenEnded = components.at(-1) === "*" || components.at(-1) === "**";
+  if (isOpenEnded) components.pop();
+  return {
+    components: components.map((component) => component.split("*")),
+    coversBelow: isOpenEnded || !components.some((component) => component.includes("*")),
+  };
+}
+
+function covers({ components, coversBelow }: Entry, path: readonly string[]): boolean {
+  if (coversBelow ? path.length < components.length : path.length !== components.length) return false;
+  return components.every((texts, at) => fits(texts, path[at] ?? ""));
+}
+
+/** Whether a name is made of these texts in order, with anything between them. */
+function fits(texts: readonly string[], name: string): boolean {
+  const [first = "", ...rest] = texts;
+  const last = rest.pop();
+  if (last === undefined) return name === first;
+  if (name.length < first.length + last.length || !name.startsWith(first) || !name.endsWith(last)) return false;
+  let at = first.length;
+  for (const text of rest) {
+    const found = name.indexOf(text, at);
+    if (found < 0) return false;
+    at = found + text.length;
+  }
+  return at <= name.length - last.length;
 }

@@ -25,6 +25,9 @@ export interface ContextRoutesOptions {
   readonly newId: () => string;
 }
 
+/** Bytes of a context as it is written. */
+const limit = 256 * 1024;
+
 const etag = ({ metadata }: ContextBody) => ({ ETag: `"${metadata.version}"` });
 
 export function contextRoutes({ sql, service, evaluate, newId }: ContextRoutesOptions): readonly Route[] {
@@ -48,7 +51,7 @@ export function contextRoutes({ sql, service, evaluate, newId }: ContextRoutesOp
       path: "/v1/security-contexts",
       summary: "Make a security context",
       ...write,
-      body: jsonBody(CreateBody),
+      body: jsonBody(CreateBody, { limit }),
       headers: IdempotencyHeaders,
       responses: { 201: ContextBody },
       refusals: ["quota_exceeded", "operator_required", "context_exists"],
@@ -82,7 +85,7 @@ export function contextRoutes({ sql, service, evaluate, newId }: ContextRoutesOp
       summary: "Replace a security context; the change binds running executions and sessions within five seconds",
       ...write,
       params: ContextPath,
-      body: jsonBody(ReplaceBody),
+      body: jsonBody(ReplaceBody, { limit }),
       headers: ReplaceHeaders,
       responses: { 200: ContextBody },
       refusals: ["operator_required", "security_context_not_found", "version_mismatch"],

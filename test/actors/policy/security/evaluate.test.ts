@@ -4,6 +4,7 @@ import fc from "fast-check";
 import type { Json } from "../../../../actors/kernel/json.ts";
 import { callFacts } from "../../../../actors/policy/security/call-facts.ts";
 import { type Binding, boundsOf, byName, evaluate } from "../../../../actors/policy/security/evaluate.ts";
+import { pathAllowed } from "../../../../actors/policy/security/paths.ts";
 import type { Capability } from "../../../../actors/policy/security/spec.ts";
 import { patternCovers } from "../../../../actors/tool/catalog.ts";
 
@@ -70,6 +71,8 @@ test.each([
   [["/workspace/*.md"], "/workspace/n.md", true],
   [["/workspace/*.md"], "/workspace/n.md/x", false],
   [["/workspace/*.md"], "/workspace/a/n.md", false],
+  [["/workspace/a*b*b"], "/workspace/ab", false],
+  [["/workspace/a*b*b"], "/workspace/axbxb", true],
   [["/workspace/*/src/**"], "/workspace/one/src/deep/x", true],
   [["/workspace/*/src/**"], "/workspace/one/two/src/x", false],
   [["a"], "a/b", true],
@@ -253,6 +256,25 @@ test("patterns read together cover what each covers alone, and tell the first", 
       expect(refused?.details.pattern).toBe(deny_list.find((one) => patternCovers(one, tool)));
     }),
   );
+});
+
+test("one component with stars is matched as a regular expression would", () => {
+  const letters = fc.array(fc.constantFrom("a", "b", "*"), { minLength: 1, maxLength: 6 }).map((one) => one.join(""));
+  const name = fc.array(fc.constantFrom("a", "b"), { minLength: 1, maxLength: 8 }).map((one) => one.join(""));
+  fc.assert(
+    fc.property(letters, name, (entry, given) => {
+      fc.pre(!/^\*+$/.test(entry));
+      const expected = new RegExp(`^${entry.replaceAll("*", ".*")}$`).test(given);
+      expect(pathAllowed([`/d/${entry}`], `/d/${given}`)).toBe(expected);
+    }),
+  );
+});
+
+test("the longest entries and paths are compared within a moment's work", () => {
+  const entry = `/workspace/${"*a".repeat(2000)}*b`;
+  const allowlist = Array.from({ length: 60 }, (_, at) => `${entry}${at}`);
+  expect(pathAllowed(allowlist, `/workspace/${"a".repeat(4000)}`)).toBe(false);
+  expect(pathAllowed(["/"], `/${"a/".repeat(3000)}`)).toBe(false);
 });
 
 test("names that only look alike are other names", () => {
