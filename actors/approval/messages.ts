@@ -119,6 +119,8 @@ export const ApprovalDecided = Type.Object({
   result: JsonObject,
   /** Of a tool call: the arguments, where an approver changed them, whole. */
   arguments: Type.Optional(JsonObject),
+  /** Of those, in hex. */
+  arguments_sha256: Type.Optional(Text),
   /** Of a tool call that was approved: what all approvers granted. */
   remember: Type.Optional(Remember),
   /** Of a tool call that was rejected: why. */

@@ -169,10 +169,11 @@ export class ApprovalTurn extends TurnEffects<ApprovalMessages> {
 
   /** What the owner of a tool call is told beside the decision. */
   private callOutcome({ status, feedback }: Answer): Partial<ApprovalDecided> {
-    const { call, consents } = this.next;
-    if (call === undefined) return {};
+    const { call, consents, request } = this.next;
+    if (call === undefined || request.tool_call === undefined) return {};
     if (status !== "approved") return { reason: feedback };
-    const edit = call.edited && call.given !== null ? { arguments: call.given } : {};
+    const { arguments_sha256 } = request.tool_call;
+    const edit = call.edited && call.given !== null ? { arguments: call.given, arguments_sha256 } : {};
     return { ...edit, remember: narrowest(consents.map(({ remember = "none" }) => remember)) };
   }
 

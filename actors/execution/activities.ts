@@ -3,6 +3,7 @@
  * work; the actor drops outcomes whose id it no longer waits for.
  */
 import { type Static, Type } from "@sinclair/typebox";
+import { CallArguments } from "../approval/tool-call.ts";
 import { defineActivity, type Outcome } from "../kernel/activity.ts";
 import { AnyJson, JsonObject } from "../kernel/json.ts";
 import { Nothing } from "../kernel/schema.ts";
@@ -180,6 +181,10 @@ export const ToolCallInput = Type.Object({
   call_id: Type.String(),
   tool: Type.String(),
   repeatable: Type.Boolean(),
+  /** The entry of `log` that holds the arguments as an approver changed them. */
+  edited: Type.Optional(Type.Integer()),
+  /** People have approved it: rate, judges and approvals were passed, a full concurrency is waited for. */
+  approved: Type.Optional(Type.Literal(true)),
 });
 export type ToolCallInput = Static<typeof ToolCallInput>;
 
@@ -210,8 +215,46 @@ export type ToolAnswer = Static<typeof ToolAnswer>;
  * at entry `seq` of `log`. When resumed after a crash and not `repeatable`, answer `failed` with code `interrupted`
  * instead of running again.
  */
-export const toolCall = defineActivity({ name: "tool.call", input: ToolCallInput, output: ToolAnswer });
+export const toolCall = defineActivity({ name: "tool.call", version: 2, input: ToolCallInput, output: ToolAnswer });
 export type ToolOutcome = Outcome<typeof toolCall>;
+
+/** A call that people are to be asked about, and who asks them. */
+export const CallAskInput = Type.Object({
+  log: Type.String(),
+  seq: Type.Integer(),
+  call_id: Type.String(),
+  edited: Type.Optional(Type.Integer()),
+});
+/**
+ * Outcome: `call_gathered`. Read what people are to be shown of a call: its arguments, as they are and without the values
+ * of secrets, and what the model said with it. `full`: so many calls wait already that no further one may.
+ */
+export const callGather = defineActivity({
+  name: "call.gather",
+  input: CallAskInput,
+  output: Type.Object({
+    arguments: CallArguments,
+    model_reason: Type.Union([Type.String(), Type.Null()]),
+    full: Type.Union([Type.Literal("execution"), Type.Literal("tenant"), Type.Null()]),
+    /** Whether this node's configuration sends mail. */
+    mails: Type.Boolean(),
+  }),
+});
+export type CallGathered = Outcome<typeof callGather>;
+
+/**
+ * Outcome: `call_cleared`. Judge a command that people have approved by today's policy; it is run by the bootstrap, so
+ * there is no `tool.call` that would.
+ */
+export const callClear = defineActivity({
+  name: "call.clear",
+  input: ToolCallInput,
+  output: Type.Union([
+    Type.Object({ status: Type.Literal("cleared"), max_timeout_secs: Type.Union([Type.Integer(), Type.Null()]) }),
+    ...ToolAnswer.anyOf,
+  ]),
+});
+export type CallCleared = Outcome<typeof callClear>;
 
 /**
  * Outcome: `output_handled`. Send the accepted output (`outputLog`) to the plan's webhook. The answer is the new output;

@@ -105,5 +105,19 @@ export type ChildEnd = Static<typeof ChildEnd>;
 /** The kind of a workflow's run, which starts executions as its children. */
 export const workflowRunKind = "workflow_run";
 
-/** What an actor that starts executions takes: the last turn of each tells it. */
-export const parentMessages = { child_ended: message({ body: ChildEnd }) };
+/** Tool calls of a child wait for people, or do no longer. */
+export const ChildWaiting = Type.Object({
+  child_execution_id: Text,
+  /** The open approval that ends first; null: none is open. */
+  waiting: Nullable(Type.Object({ approval_id: Text, tool: Text, expires_at: Type.Integer() })),
+  /** Since when the child's clocks stand still, Unix ms, and for how long they may; null: they run. */
+  since: Nullable(Type.Integer()),
+  most_ms: Type.Integer(),
+});
+export type ChildWaiting = Static<typeof ChildWaiting>;
+
+/** What an actor that starts executions takes: the last turn of each tells it, and what it waits for meanwhile. */
+export const parentMessages = {
+  child_ended: message({ body: ChildEnd }),
+  child_waiting: message({ body: ChildWaiting }),
+};

@@ -1,7 +1,8 @@
 /** The timers that the state of an execution asks for. */
 import { schedule } from "../kernel/effect.ts";
-import { iterationTimer } from "./instance.ts";
 import { type ExecutionState, isOver } from "./state.ts";
+
+export const iterationTimer = (instanceId: string): string => `iteration:${instanceId}`;
 
 /**
  * For the whole execution and for the iteration under way, where no activity watches their time. What else is waited for

@@ -33,6 +33,8 @@ const within = <P extends TProperties>(fields: P) => Type.Object({ iteration_num
 /** From the start to the end, ms; events of earlier versions have it not. */
 const took = { _took_ms: Type.Optional(Count) };
 
+const asked = { tool_name: Text, call_id: Text, approval_id: TextOrNull, code: TextOrNull, at: Text };
+
 /** Every event with its further fields; `execution_id` and `agent_id` stand in each body besides. */
 export const eventFields = {
   execution_started: body({ started_at: Text }),
@@ -97,6 +99,11 @@ export const eventFields = {
     _result: AnyJson,
     _error: TextOrNull,
   }),
+  /** People are asked about a call, and what came of it; `code`: why it will not run. */
+  tool_call_waiting: within(asked),
+  tool_call_approved: within(asked),
+  tool_call_rejected: within(asked),
+  tool_call_withdrawn: within(asked),
   policy_violation: within({ tool_name: Text, violation_type: Text, details: AnyJson, blocked_at: Text }),
   /** What a warning of the record says, when it is added. */
   execution_warning: body({ code: Text, message: Text, at: Text }),

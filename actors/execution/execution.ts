@@ -18,14 +18,13 @@ import type { Context } from "../kernel/turn.ts";
 import { workspaceRemove } from "./activities.ts";
 import { adoptChild, childEnded, childrenOutlive, childStarted, type Ended, unwanted } from "./children.ts";
 import { noteCommandOutput, noteConsole } from "./console.ts";
-import { deadlineTimers } from "./deadlines.ts";
-import { cancel, shortened, timeOut } from "./ending.ts";
+import { deadlineTimers, iterationTimer } from "./deadlines.ts";
+import { cancel, fail, shortened, timeOut } from "./ending.ts";
 import {
   freshIteration,
   instancePickedUp,
   instanceSpawned,
   iterationTimedOut,
-  iterationTimer,
   noteEgressBlocked,
   notePull,
   runId,
@@ -42,8 +41,17 @@ import {
 import { validateId } from "./judging/validation.ts";
 import { ruleOf } from "./judging/validator-result.ts";
 import { dispatchResult, generate } from "./loop/gateway.ts";
-import { onModelOutcome, onToolJudgeEnded, onToolJudgesOverdue, onToolOutcome } from "./loop/loop.ts";
+import {
+  onApprovalDecided,
+  onCallCleared,
+  onCallGathered,
+  onModelOutcome,
+  onToolJudgeEnded,
+  onToolJudgesOverdue,
+  onToolOutcome,
+} from "./loop/loop.ts";
 import { watchDispatch } from "./loop/tool-calls.ts";
+import { noteUnused } from "./loop/waiting.ts";
 import { type CancelReply, executionProtocol, type PickedUpReply, type StartReply } from "./messages.ts";
 import { forgetDeliveries } from "./output/delivery.ts";
 import { handleId, handlerRuleOf, recallId } from "./output/handling.ts";
@@ -164,6 +172,23 @@ export const execution = defineActor({
         if (loop !== null && call !== undefined && call.command === null) onToolOutcome(turn, loop, call, outcome);
       });
     },
+
+    call_gathered: (state, outcome, context) => within(state, context, (turn) => onCallGathered(turn, outcome)),
+    call_cleared: (state, outcome, context) => within(state, context, (turn) => onCallCleared(turn, outcome)),
+
+    approval_decided(state, decision, context) {
+      if (state === null) return unchanged(state);
+      const turn = new ExecutionTurn(state, context);
+      // Of an execution that is over the decision stays on record, with no call that was run.
+      if (isOver(state)) noteUnused(turn, decision);
+      else if (onApprovalDecided(turn, decision) === "fails") {
+        fail(turn, "tool_approval_timed_out", "No person approved a tool call in time");
+      }
+      return turn.turn();
+    },
+
+    // An execution has no clock that a child's calls stop: the judges it waits for have a time of their own.
+    child_waiting: (state) => unchanged(state),
 
     child_started(state, outcome, context) {
       if (state === null || isOver(state)) {

@@ -1,6 +1,7 @@
 /** The sandbox instance of the current iteration: asked for, picked up, replaced, given up. */
 
 import { type IterationRun, inlineRun, iterationRunAt } from "./activities.ts";
+import { iterationTimer } from "./deadlines.ts";
 import { giveUpValidation } from "./judging/validation.ts";
 import { closeLoop } from "./loop/loop.ts";
 import { refusals } from "./loop/refusal.ts";
@@ -13,7 +14,6 @@ import type { ExecutionTurn } from "./turn.ts";
 const maxErrorBytes = 4096;
 
 export const runId = (instanceId: string): string => `run:${instanceId}`;
-export const iterationTimer = (instanceId: string): string => `iteration:${instanceId}`;
 
 export function freshIteration(number: number, action: string, instanceId: string): Iteration {
   return {
@@ -150,10 +150,10 @@ export function abandonInstance(turn: ExecutionTurn): void {
 /** The instance is gone, or as good as gone: its loop and its timer go with it. */
 export function closeInstance(turn: ExecutionTurn, exitCode: number | null): void {
   const { iteration, state } = turn;
+  // Its calls are told whether its time was up; where they all waited for people, its clocks go on.
+  closeLoop(turn, "expired", refusals.executionNotRunning);
   const hasTimer = iteration.deadline_at !== null && state.header.inline !== true;
   if (hasTimer) turn.cancelTimer(iterationTimer(iteration.instance_id));
-  // Its calls are told whether its time was up.
-  closeLoop(turn, "expired", refusals.executionNotRunning);
   iteration.deadline_at = null;
   if (!iteration.spawned) return;
   iteration.spawned = false;

@@ -1,5 +1,6 @@
 /** Everything an execution can be told or asked, and what it answers. */
 import { type Static, Type } from "@sinclair/typebox";
+import { ownerMessages } from "../approval/messages.ts";
 import { outcomeOf } from "../kernel/activity.ts";
 import { AuditedBy } from "../kernel/audit.ts";
 import { defineLog } from "../kernel/effect.ts";
@@ -7,6 +8,8 @@ import { JsonObject } from "../kernel/json.ts";
 import { defineProtocol, message } from "../kernel/message.ts";
 import { Nothing, Nullable } from "../kernel/schema.ts";
 import {
+  callClear,
+  callGather,
   deliverySend,
   inlineRun,
   iterationValidate,
@@ -239,6 +242,8 @@ export const LoopEntry = Type.Union([
   Type.Object({ entry: Type.Literal("message"), message: ChatMessage }),
   Type.Object({ entry: Type.Literal("dispatch"), dispatch: Dispatch }),
   Type.Object({ entry: Type.Literal("final"), final: Final }),
+  /** The arguments of a call as an approver changed them. */
+  Type.Object({ entry: Type.Literal("edit"), call_id: Type.String(), arguments: JsonObject }),
 ]);
 export type LoopEntry = Static<typeof LoopEntry>;
 
@@ -288,6 +293,8 @@ export const executionProtocol = defineProtocol({
     validated: message({ body: outcomeOf(iterationValidate) }),
     model_outcome: message({ body: outcomeOf(modelCall) }),
     tool_outcome: message({ body: outcomeOf(toolCall) }),
+    call_gathered: message({ body: outcomeOf(callGather) }),
+    call_cleared: message({ body: outcomeOf(callClear) }),
     child_started: message({ body: outcomeOf(childStart) }),
     output_handled: message({ body: outcomeOf(outputHandle) }),
     output_recalled: message({ body: outcomeOf(outputRecall) }),
@@ -299,6 +306,8 @@ export const executionProtocol = defineProtocol({
       body: Type.Object({ execution_id: Type.String(), agent_id: Type.String() }),
       reply: AdoptReply,
     }),
+    /** Approvals of tool calls. */
+    ...ownerMessages,
     /** Timers. */
     deadline: message({ body: Nothing }),
     iteration_deadline: message({ body: Instance }),

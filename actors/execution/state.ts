@@ -8,6 +8,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Delivery } from "../agent/manifest/execution/results.ts";
 import { Nullable, Text } from "../kernel/schema.ts";
+import { ClearedCall } from "../policy/security/clearance.ts";
 import { ToolEntry } from "../tool/catalog.ts";
 import { Child } from "./child.ts";
 import { Panel } from "./judging/panel-state.ts";
@@ -36,6 +37,29 @@ const Handling = Type.Union([
 const Int = Type.Integer();
 
 const ReplyTo = Type.Object({ node: Text, call: Text, until: Type.Number() });
+
+/** What people are asked about a tool call, and have answered. */
+export const CallWait = Type.Object({
+  /** Who has agreed so far, of the approvals that policy asks for one after another. */
+  agreed: Int,
+  /** The activity under way: one that reads what people are shown, or one that judges the approved call again. */
+  activity: Nullable(Text),
+  /** The approval that is open. */
+  approval: Nullable(
+    Type.Object({
+      id: Text,
+      expires_at: Int,
+      on_timeout: Type.Union([Type.Literal("reject"), Type.Literal("fail")]),
+    }),
+  ),
+  /** The approvals that were given: they are told whether the call ran. */
+  given: Type.Array(Text),
+  /** Of the arguments that were last asked about, in hex. */
+  sha256: Nullable(Text),
+  /** Entry of the loop log that holds the arguments as an approver changed them. */
+  edited: Nullable(Int),
+});
+export type CallWait = Static<typeof CallWait>;
 
 /** A tool call of the current model reply that has no tool message yet. */
 export const PendingCall = Type.Object({
@@ -73,6 +97,10 @@ export const PendingCall = Type.Object({
   judges_passed: Int,
   /** The judges at work on it. */
   panel: Nullable(Panel),
+  /** What policy says of it; absent: from an earlier version, which asked no policy. */
+  clearance: Type.Optional(ClearedCall),
+  /** Present where people are asked about it. */
+  wait: Type.Optional(CallWait),
 });
 export type PendingCall = Static<typeof PendingCall>;
 
@@ -192,6 +220,28 @@ export const Ending = Type.Object({
 });
 export type Ending = Static<typeof Ending>;
 
+/** Tool calls that wait for people, and the clocks that stand still meanwhile. */
+export const Waiting = Type.Object({
+  /** The open approval that ends first. */
+  for: Nullable(Type.Object({ approval_id: Text, tool: Text, expires_at: Int })),
+  /** Since when nothing else is under way in the loop; null: the clocks run. */
+  since: Nullable(Int),
+  /** What the deadlines were put off by when the clocks were stopped, ms: all that is left. */
+  lent_ms: Int,
+  /** How long the clocks stood still before, ms. */
+  spent_ms: Int,
+});
+export type Waiting = Static<typeof Waiting>;
+
+/** What is not asked about again in this execution. */
+export const Remembered = Type.Object({
+  tool: Text,
+  /** Who asked: a capability of a context, or the manifest. */
+  from: Text,
+  /** Of the arguments; null: any. */
+  sha256: Nullable(Text),
+});
+
 export const ExecutionState = Type.Object({
   header: Header,
   status: Status,
@@ -224,6 +274,10 @@ export const ExecutionState = Type.Object({
     cost_usd: Type.Number(),
   }),
   iteration: Iteration,
+  /** Absent before the first call that waits. */
+  waiting: Type.Optional(Waiting),
+  /** Absent: nothing. */
+  remembered: Type.Optional(Type.Array(Remembered)),
 });
 export type ExecutionState = Static<typeof ExecutionState>;
 
@@ -241,5 +295,6 @@ export const listedMembers = [
   "ending",
   "iterations_begun",
   "usage",
+  "waiting",
 ] as const satisfies readonly (keyof ExecutionState)[];
 export type ListedExecution = Pick<ExecutionState, (typeof listedMembers)[number]>;

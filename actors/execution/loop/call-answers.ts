@@ -1,6 +1,8 @@
 /** How the calls of a model reply are answered and told: one tool message for the model, one pair of events each. */
 
 import type { Json } from "../../kernel/json.ts";
+import type { FailedCall, RefusedCall } from "../../policy/security/clearance.ts";
+import type { ToolCall } from "../activities.ts";
 import type { CallStatus } from "../events.ts";
 import type { Loop, PendingCall } from "../state.ts";
 import { trimText } from "../trim.ts";
@@ -112,4 +114,49 @@ export function noteCompleted(
     _result: text.length > room ? { trimmed: trimText(text, room) } : result,
     _error: error,
   });
+}
+
+/** Not among the effective tools (2000). */
+export function refuseUnlisted(turn: ExecutionTurn, loop: Loop, { id, name, arguments: given }: ToolCall): void {
+  const code = "tool_not_allowed";
+  const message = `${name} is not among this agent's tools`;
+  const call = startedNow(turn, id, name, given);
+  noteViolation(turn, name, code, { code, error_code: 2000, attempted: name });
+  const result = { ...failure(name, code, discourage(message)), error_code: 2000 };
+  answerCall(turn, loop, call, "refused", result, { error: message });
+}
+
+/** Policy forbids it. */
+export function refuseByPolicy(turn: ExecutionTurn, loop: Loop, call: ToolCall, refused: RefusedCall): void {
+  const { tool, code, error_code, violation_type, message, attempted, details } = refused;
+  const begun = startedNow(turn, call.id, tool, call.arguments);
+  noteViolation(turn, tool, violation_type, { ...details, code, error_code, attempted });
+  const { retry_after_seconds, limit_source } = details;
+  const advice = {
+    ...(retry_after_seconds === undefined ? {} : { retry_after_seconds }),
+    ...(limit_source === undefined ? {} : { limit_source }),
+  };
+  const result = { ...failure(tool, code, discourage(message)), error_code, ...advice };
+  answerCall(turn, loop, begun, "refused", result, { error: message });
+}
+
+/** It cannot be a call of that tool. */
+export function failByPolicy(turn: ExecutionTurn, loop: Loop, call: ToolCall, failed: FailedCall): void {
+  const { tool, code, message, issues } = failed;
+  const begun = startedNow(turn, call.id, tool, call.arguments);
+  const result = { ...failure(tool, code, message), ...(issues === undefined ? {} : { issues }) };
+  answerCall(turn, loop, begun, "failed", result, { error: message });
+}
+
+/** Its arguments do not fit. */
+export function misused(
+  turn: ExecutionTurn,
+  loop: Loop,
+  { id, name, arguments: given }: ToolCall,
+  message: string,
+  issues: readonly object[],
+): void {
+  const call = startedNow(turn, id, name, given);
+  const result = { ...failure(name, "invalid_arguments", message), issues: issues as readonly Result[] };
+  answerCall(turn, loop, call, "failed", result, { error: message });
 }

@@ -13,8 +13,18 @@
  */
 
 import { Value } from "@sinclair/typebox/value";
-import { type ModelAnswer, ModelFailure, type ModelOutcome, modelCall, type ToolOutcome } from "../activities.ts";
+import type { ApprovalDecided } from "../../approval/messages.ts";
+import {
+  type CallCleared,
+  type CallGathered,
+  type ModelAnswer,
+  ModelFailure,
+  type ModelOutcome,
+  modelCall,
+  type ToolOutcome,
+} from "../activities.ts";
 import type { Ended } from "../children.ts";
+import { keepClocks } from "../clocks.ts";
 import type { DispatchResult, Final, Generate } from "../messages.ts";
 import { loopLog } from "../messages.ts";
 import type { Loop, LoopPhase, PendingCall } from "../state.ts";
@@ -26,6 +36,7 @@ import { answerHeldBack, heldBackRefusal, noteRateWarnings } from "./own-limits.
 import { budgetRefusal, type Refusal, refusals, TOKEN_BUDGET, upstreamRefusal } from "./refusal.ts";
 import {
   advanceCalls,
+  commandCleared,
   commandEnded,
   interruptCalls,
   judgesSaid,
@@ -35,6 +46,7 @@ import {
   toolEnded,
 } from "./tool-calls.ts";
 import { callBefore, toolJudgeEnded, toolJudgesOverdue } from "./tool-judges.ts";
+import { type Decided, decided, gathered, noteUnused } from "./waiting.ts";
 
 /** Longest prompt and response kept with an `llm_interaction`. */
 const keptTextBytes = 1_048_576;
@@ -162,7 +174,7 @@ export function onModelOutcome(turn: ExecutionTurn, loop: Loop, outcome: ModelOu
   noteInteraction(turn, { ...said, tool_calls: calls });
   if (calls.length > 0) {
     loop.rounds += 1;
-    takeCalls(turn, loop, said.content, calls, said.held_calls);
+    takeCalls(turn, loop, said.content, calls, said);
     advance(turn, loop);
     return;
   }
@@ -206,6 +218,41 @@ export function onToolJudgesOverdue(turn: ExecutionTurn, panelId: string): void 
   advance(turn, loop);
 }
 
+/** What people are to be shown of a call is known. */
+export function onCallGathered(turn: ExecutionTurn, outcome: CallGathered): void {
+  const found = callOf(turn, outcome.id);
+  if (found === null) return;
+  gathered(turn, found.loop, found.call, outcome);
+  advance(turn, found.loop);
+}
+
+/** A command that people have approved was judged by today's policy. */
+export function onCallCleared(turn: ExecutionTurn, outcome: CallCleared): void {
+  const found = callOf(turn, outcome.id);
+  if (found === null) return;
+  commandCleared(turn, found.loop, found.call, outcome);
+  advance(turn, found.loop);
+}
+
+/** The call that an activity before its start is about. */
+function callOf({ iteration: { loop } }: ExecutionTurn, activity: string): { loop: Loop; call: PendingCall } | null {
+  const call = loop?.calls.find(({ wait }) => wait?.activity === activity);
+  return loop === null || call === undefined ? null : { loop, call };
+}
+
+/** People have decided about a call that waits. */
+export function onApprovalDecided(turn: ExecutionTurn, decision: ApprovalDecided): Decided {
+  const { loop } = turn.iteration;
+  const call = loop?.calls.find(({ wait }) => wait?.approval?.id === decision.approval_id);
+  if (loop === null || call === undefined) {
+    noteUnused(turn, decision);
+    return "settled";
+  }
+  const means = decided(turn, loop, call, decision);
+  if (means === "settled") advance(turn, loop);
+  return means;
+}
+
 /**
  * The bootstrap has run the command of a dispatch; its sender waits for what comes next. A command that was cut off
  * because the time was up ends the loop's work: the model is not asked again.
@@ -221,7 +268,9 @@ export function onDispatchResult(turn: ExecutionTurn, loop: Loop, call: PendingC
 }
 
 function advance(turn: ExecutionTurn, loop: Loop): void {
-  if (advanceCalls(turn, loop) === "all answered") callModel(turn, loop);
+  const came = advanceCalls(turn, loop);
+  keepClocks(turn);
+  if (came === "all answered") callModel(turn, loop);
 }
 
 function modelFailed(turn: ExecutionTurn, loop: Loop, message: string, failure: ModelFailure): void {
@@ -324,5 +373,6 @@ export function closeLoop(
   interruptCalls(turn, loop);
   loop.phase = phase;
   loop.ended_at = turn.context.now;
+  keepClocks(turn);
   answer(turn, loop, refusal);
 }

@@ -4,9 +4,10 @@
  * Order is kept. Neighbours that only look run side by side; every other call runs alone.
  */
 
+import type { CallClearance, ClearedCall } from "../../policy/security/clearance.ts";
 import { CMD_RUN, findTool, type ToolEntry } from "../../tool/catalog.ts";
-import type { HeldCall, ToolAnswer, ToolCall, ToolCallInput, ToolOutcome } from "../activities.ts";
-import { toolCall } from "../activities.ts";
+import type { CallCleared, ModelAnswer, ToolAnswer, ToolCall, ToolCallInput, ToolOutcome } from "../activities.ts";
+import { callClear, toolCall } from "../activities.ts";
 import { noteCommandRest } from "../console.ts";
 import type { Dispatch, DispatchResult } from "../messages.ts";
 import { loopLog } from "../messages.ts";
@@ -16,12 +17,17 @@ import type { ExecutionTurn } from "../turn.ts";
 import {
   answerCall,
   discourage,
+  type EndedCall,
+  failByPolicy,
   failure,
   isTimeUp,
   keptArguments,
+  misused,
   noteCompleted,
   noteViolation,
   type Result,
+  refuseByPolicy,
+  refuseUnlisted,
   shownArguments,
   startedNow,
 } from "./call-answers.ts";
@@ -29,6 +35,8 @@ import { type DispatchCommand, readCommand, within } from "./command.ts";
 import { storedAnswer } from "./loop-answer.ts";
 import { refuseHeldCall } from "./own-limits.ts";
 import { type Clearance, dismissToolJudges, seekClearance } from "./tool-judges.ts";
+import { isApproved, isUnderWay, isWaiting, nextAsk } from "./wait-state.ts";
+import { dropWait, seekApproval, tellExecuted, unasked } from "./waiting.ts";
 
 /** Answered dispatches kept for telling repeats: more than a loop can make in its rounds, usually. */
 const keptDispatches = 512;
@@ -51,7 +59,7 @@ export function takeCalls(
   loop: Loop,
   content: string,
   calls: readonly ToolCall[],
-  held: readonly HeldCall[] = [],
+  { held_calls: held = [], clearances }: Pick<ModelAnswer, "held_calls" | "clearances">,
 ): void {
   const seq = turn.record({
     entry: "message",
@@ -60,15 +68,9 @@ export function takeCalls(
   loop.phase = "running_tools";
   loop.calls = [];
   for (const [index, call] of calls.entries()) {
-    const entry = findTool(turn.state.tools, call.name);
-    if (entry === undefined) {
-      refuseUnlisted(turn, loop, call);
-      continue;
-    }
-    if (call.malformed !== undefined) {
-      misused(turn, loop, call, `${entry.name}: the arguments must be one JSON object`, []);
-      continue;
-    }
+    const known = entryOf(turn, loop, call, clearances?.[index]);
+    if (known === null) continue;
+    const { entry, clearance } = known;
     const command = entry.name === CMD_RUN ? readCommand(call.arguments) : null;
     if (command !== null && "issues" in command) {
       misused(turn, loop, call, `${entry.name}: the arguments do not fit`, command.issues);
@@ -94,40 +96,121 @@ export function takeCalls(
       unjudged: entry.skip_judge === true,
       judges_passed: 0,
       panel: null,
+      ...(clearance === null ? {} : { clearance }),
+      ...(clearance === null || clearance.approvals.length === 0 ? {} : { wait: { ...unasked, given: [] } }),
     });
   }
 }
 
-/** Starts every call that may start now. */
+/** The tool that a call may run, and what policy says of it; null: it was answered. */
+function entryOf(
+  turn: ExecutionTurn,
+  loop: Loop,
+  call: ToolCall,
+  clearance: CallClearance | undefined,
+): { readonly entry: ToolEntry; readonly clearance: ClearedCall | null } | null {
+  if (clearance?.is === "refused") {
+    refuseByPolicy(turn, loop, call, clearance);
+    return null;
+  }
+  // Of an answer of an earlier version, which asked no policy.
+  const entry = clearance === undefined ? findTool(turn.state.tools, call.name) : entryIn(clearance);
+  if (call.malformed !== undefined && entry !== undefined) {
+    misused(turn, loop, call, `${entry.name}: the arguments must be one JSON object`, []);
+    return null;
+  }
+  if (clearance?.is === "failed") {
+    failByPolicy(turn, loop, call, clearance);
+    return null;
+  }
+  if (entry === undefined) {
+    refuseUnlisted(turn, loop, call);
+    return null;
+  }
+  return { entry, clearance: clearance ?? null };
+}
+
+const entryIn = (clearance: CallClearance): ToolEntry | undefined =>
+  clearance.is === "cleared" ? clearance.entry : undefined;
+
+/**
+ * Starts every call that may start now. Calls that wait for people keep their place: later ones that only look run beside
+ * them, later ones that change something run after them. Those may be asked about meanwhile, since that changes nothing.
+ */
 export function advanceCalls(turn: ExecutionTurn, loop: Loop): "busy" | "all answered" {
   const running = loop.calls.filter(isUnderWay);
   if (running.some(({ read_only }) => !read_only)) return "busy";
   let free = turn.state.header.bounds.tool_parallelism - running.length;
   let alone = running.length === 0;
-  for (const call of loop.calls) {
-    if (isUnderWay(call)) continue;
-    if (!call.read_only) {
-      if (alone) begin(turn, loop, call);
-      break;
-    }
-    if (free <= 0) break;
+  let waits = false;
+  for (const call of loop.calls.filter((one) => !isUnderWay(one))) {
+    const isOpen = isWaiting(call);
+    waits ||= isOpen;
+    if (isOpen) continue;
+    if (!mayBegin(call, { free, alone, waits })) break;
     begin(turn, loop, call);
+    if (!loop.calls.includes(call)) continue;
+    if (!call.read_only) break;
+    if (!isUnderWay(call)) continue;
     free -= 1;
     alone = false;
   }
   return loop.calls.length === 0 ? "all answered" : "busy";
 }
 
-/** A call keeps its place while its judges are asked. */
-const isUnderWay = ({ started_at, panel }: PendingCall): boolean => started_at !== null || panel !== null;
+/** @param now how many more may look, whether nothing runs, whether a call before it waits */
+function mayBegin(call: PendingCall, now: { free: number; alone: boolean; waits: boolean }): boolean {
+  if (call.read_only) return now.free > 0;
+  return now.alone && (!now.waits || nextAsk(call) !== null);
+}
 
 function begin(turn: ExecutionTurn, loop: Loop, call: PendingCall): void {
   judgesSaid(turn, loop, call, seekClearance(turn, call));
 }
 
+/** What comes after the judges: people, and then the call itself. */
+function proceed(turn: ExecutionTurn, loop: Loop, call: PendingCall): void {
+  if (nextAsk(call) !== null) seekApproval(turn, loop, call);
+  if (nextAsk(call) !== null || !loop.calls.includes(call) || isUnderWay(call)) return;
+  // Nothing but its own place keeps it: what must be alone is not started beside one that waits.
+  if (!call.read_only && loop.calls.some((other) => other !== call && isWaiting(other))) return;
+  if (call.command !== null && isApproved(call)) clearCommand(turn, call);
+  else start(turn, loop, call);
+}
+
+/** People have approved it some time ago: whether it may still run is for today's policy to say. */
+function clearCommand(turn: ExecutionTurn, call: PendingCall): void {
+  if (call.wait === undefined) return;
+  call.wait.activity = `clear:${call.activity}`;
+  turn.perform(callClear, inputOf(turn, call), { id: call.wait.activity, then: "call_cleared" });
+}
+
+/** Today's policy has judged a command that people approved. */
+export function commandCleared(turn: ExecutionTurn, loop: Loop, call: PendingCall, outcome: CallCleared): void {
+  if (call.wait === undefined || call.command === null) return;
+  call.wait.activity = null;
+  if (outcome.ok && outcome.value.status === "cleared") {
+    const { max_timeout_secs } = outcome.value;
+    const most = max_timeout_secs ?? call.command.timeout_secs;
+    call.command.timeout_secs = Math.min(call.command.timeout_secs, most);
+    start(turn, loop, call);
+    return;
+  }
+  const ended: ToolAnswer =
+    outcome.ok && outcome.value.status !== "cleared"
+      ? outcome.value
+      : {
+          status: "failed",
+          code: outcome.ok ? "internal_error" : outcome.code,
+          message: outcome.ok ? "" : outcome.message,
+        };
+  tellExecuted(turn, call, false);
+  answerEnded(turn, loop, startedNow(turn, call.call_id, call.tool, call.shown_arguments), ended, {});
+}
+
 /** Runs a call that its judges have cleared, and answers one they refuse (2009). */
 export function judgesSaid(turn: ExecutionTurn, loop: Loop, call: PendingCall, clearance: Clearance): void {
-  if (clearance.is === "cleared") start(turn, loop, call);
+  if (clearance.is === "cleared") proceed(turn, loop, call);
   if (clearance.is !== "refused") return;
   const code = "judge_rejected";
   const { judge, score, reason } = clearance;
@@ -151,10 +234,16 @@ function start(turn: ExecutionTurn, loop: Loop, call: PendingCall): void {
     _arguments: shownArguments(call.shown_arguments),
   });
   if (call.command !== null) {
+    tellExecuted(turn, call, true);
     dispatch(turn, loop, call, call.command);
     return;
   }
-  const input: ToolCallInput = {
+  turn.perform(toolCall, inputOf(turn, call), { id: call.activity, then: "tool_outcome" });
+}
+
+function inputOf(turn: ExecutionTurn, call: PendingCall): ToolCallInput {
+  const edited = call.wait?.edited ?? null;
+  return {
     execution_id: turn.executionId,
     iteration: turn.iteration.number,
     instance_id: turn.iteration.instance_id,
@@ -163,9 +252,13 @@ function start(turn: ExecutionTurn, loop: Loop, call: PendingCall): void {
     call_id: call.call_id,
     tool: call.tool,
     repeatable: call.read_only,
+    ...(edited === null ? {} : { edited }),
+    ...(isApproved(call) ? { approved: true as const } : {}),
   };
-  turn.perform(toolCall, input, { id: call.activity, then: "tool_outcome" });
 }
+
+/** The model reads that a person changed its arguments. */
+const editedBy = ({ wait }: PendingCall): Result => ((wait?.edited ?? null) === null ? {} : { edited: true });
 
 /** Sends a command to the bootstrap: the answer to the waiting gateway request. */
 function dispatch(
@@ -234,6 +327,7 @@ export function commandEnded(turn: ExecutionTurn, loop: Loop, call: PendingCall,
     ...(signal === undefined ? {} : { signal }),
     ...(dropped_env.length > 0 ? { dropped_env } : {}),
     ...(notice === null ? {} : { notice }),
+    ...editedBy(call),
   };
   const whole: Result = {
     ...facts,
@@ -260,18 +354,30 @@ function whyNot({ command }: PendingCall, isTimedOut: boolean): string {
 
 /** Answers the call of a tool of ours. */
 export function toolEnded(turn: ExecutionTurn, loop: Loop, call: PendingCall, outcome: ToolOutcome): void {
-  const { tool } = call;
   const ended: ToolAnswer = outcome.ok
     ? outcome.value
     : { status: "failed", code: outcome.code, message: outcome.message };
+  tellExecuted(turn, call, ended.status !== "refused");
+  answerEnded(turn, loop, call, ended, editedBy(call));
+}
+
+function answerEnded(turn: ExecutionTurn, loop: Loop, call: EndedCall, ended: ToolAnswer, more: Result): void {
+  const { tool } = call;
   if (ended.status === "succeeded") {
-    answerCall(turn, loop, call, "succeeded", ended.result, { error: null });
+    answerCall(turn, loop, call, "succeeded", { ...ended.result, ...more }, { error: null });
     return;
   }
   const { code, message } = ended;
   if (ended.status === "failed") {
     const details = ended.details === undefined ? {} : { details: ended.details };
-    answerCall(turn, loop, call, "failed", { ...failure(tool, code, message), ...details }, { error: message });
+    answerCall(
+      turn,
+      loop,
+      call,
+      "failed",
+      { ...failure(tool, code, message), ...details, ...more },
+      { error: message },
+    );
     return;
   }
   const { error_code, violation_type, attempted, retry_after_seconds } = ended;
@@ -285,6 +391,7 @@ export function toolEnded(turn: ExecutionTurn, loop: Loop, call: PendingCall, ou
 export function interruptCalls(turn: ExecutionTurn, loop: Loop): void {
   for (const call of loop.calls) {
     dismissToolJudges(turn, call);
+    dropWait(turn, call, "loop_over");
     if (call.started_at === null) continue;
     if (call.dispatch_id === null) turn.abandon(call.activity);
     else if (call.watched) turn.cancelTimer(dispatchTimer(call.dispatch_id));
@@ -294,26 +401,4 @@ export function interruptCalls(turn: ExecutionTurn, loop: Loop): void {
     noteCompleted(turn, call, isLate ? "timed_out" : "failed", result, { error: message });
   }
   loop.calls = [];
-}
-
-/** Not among the effective tools (2000). */
-function refuseUnlisted(turn: ExecutionTurn, loop: Loop, { id, name, arguments: given }: ToolCall): void {
-  const code = "tool_not_allowed";
-  const message = `${name} is not among this agent's tools`;
-  const call = startedNow(turn, id, name, given);
-  noteViolation(turn, name, code, { code, error_code: 2000, attempted: name });
-  const result = { ...failure(name, code, discourage(message)), error_code: 2000 };
-  answerCall(turn, loop, call, "refused", result, { error: message });
-}
-
-function misused(
-  turn: ExecutionTurn,
-  loop: Loop,
-  { id, name, arguments: given }: ToolCall,
-  message: string,
-  issues: readonly object[],
-): void {
-  const call = startedNow(turn, id, name, given);
-  const result = { ...failure(name, "invalid_arguments", message), issues: issues as readonly Result[] };
-  answerCall(turn, loop, call, "failed", result, { error: message });
 }

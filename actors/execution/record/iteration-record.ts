@@ -12,7 +12,7 @@ const oneOf = <const T extends readonly string[]>(...names: T) =>
 const TrajectoryStep = Type.Object({
   tool_name: Text,
   arguments_json: Text,
-  status: oneOf("pending", "dispatched", "succeeded", "failed", "refused", "timed_out"),
+  status: oneOf("pending", "waiting", "dispatched", "succeeded", "failed", "refused", "timed_out"),
   result_json: Nullable(Text),
   error: Nullable(Text),
 });
@@ -119,6 +119,15 @@ function apply(iteration: OpenIteration, event: StoredEvent, prompts: boolean): 
     case "tool_call_started":
       if (event.fields._dispatched) amend(iteration, event.fields.call_id, { status: "dispatched" });
       return;
+    case "tool_call_waiting":
+      amend(iteration, event.fields.call_id, { status: "waiting" });
+      return;
+    case "tool_call_approved":
+      amend(iteration, event.fields.call_id, { status: "pending" });
+      return;
+    case "tool_call_withdrawn":
+      amend(iteration, event.fields.call_id, { status: "failed", error: "The call was withdrawn" });
+      return;
     case "tool_call_completed":
       amend(iteration, event.fields.call_id, {
         status: event.fields.status,
@@ -170,10 +179,10 @@ function noteInteraction(iteration: OpenIteration, fields: EventFields<"llm_inte
   }
 }
 
+const openSteps: readonly string[] = ["pending", "waiting", "dispatched"];
+
 /** Rounds may use a call id again; the latest step that has no end yet is meant. */
 function amend(iteration: OpenIteration, callId: string, change: Partial<OpenStep>): void {
-  const step = iteration.trajectory.findLast(
-    ({ call_id, status }) => call_id === callId && (status === "pending" || status === "dispatched"),
-  );
+  const step = iteration.trajectory.findLast(({ call_id, status }) => call_id === callId && openSteps.includes(status));
   if (step !== undefined) Object.assign(step, change);
 }

@@ -9,6 +9,7 @@ import { ShownStarter, shownStarter } from "../../identity/starter.ts";
 import { AnyJson, type Json } from "../../kernel/json.ts";
 import { Nullable, Text, Time } from "../../kernel/schema.ts";
 import { iso } from "../../kernel/time.ts";
+import { deadlineAt } from "../clocks.ts";
 import { readEvent } from "../events.ts";
 import { Status } from "../messages.ts";
 import { Hierarchy, Mode, type Plan, RuntimeFacts, Trigger, Volume, Warning } from "../start/plan.ts";
@@ -59,7 +60,12 @@ export const ExecutionElement = Type.Object({
   created_at: Time,
   /** Never null: equals created_at while pending. */
   started_at: Time,
+  /** Moves along while its tool calls wait for people. */
   deadline_at: Nullable(Time),
+  /** The open approval of a tool call that ends first; null: none is open. */
+  waiting_for: Nullable(
+    Type.Object({ kind: Type.Literal("tool_call"), approval_id: Text, tool: Text, expires_at: Time }),
+  ),
   ended_at: Nullable(Time),
 });
 export type ExecutionElement = Static<typeof ExecutionElement>;
@@ -82,11 +88,18 @@ export type ExecutionRecord = Static<typeof ExecutionRecord>;
 export interface Subject {
   readonly execution_id: string;
   readonly tenant_id: string;
+  /** When it is read, Unix ms: a deadline that stands still moves along. Absent: of one that is over. */
+  readonly now?: number;
 }
 
 /** What lists show of an execution. */
-export function executionElement({ execution_id, tenant_id }: Subject, state: ListedExecution): ExecutionElement {
+export function executionElement(
+  { execution_id, tenant_id, now = 0 }: Subject,
+  state: ListedExecution,
+): ExecutionElement {
   const { header, ending, iterations_begun } = state;
+  const first = state.waiting?.for ?? null;
+  const deadline = ending === null ? deadlineAt(state, now) : state.deadline_at;
   return {
     execution_id,
     id: execution_id,
@@ -121,7 +134,8 @@ export function executionElement({ execution_id, tenant_id }: Subject, state: Li
     warnings: header.warnings,
     created_at: iso(state.created_at),
     started_at: iso(state.started_at ?? state.created_at),
-    deadline_at: state.deadline_at === null ? null : iso(state.deadline_at),
+    deadline_at: deadline === null ? null : iso(deadline),
+    waiting_for: first === null ? null : { kind: "tool_call", ...first, expires_at: iso(first.expires_at) },
     ended_at: ending === null ? null : iso(ending.at),
   };
 }

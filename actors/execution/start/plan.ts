@@ -69,6 +69,8 @@ const Bounds = Type.Object({
   tool_parallelism: Type.Integer({ minimum: 1 }),
   /** SVC_TOOL_MESSAGE_MAX_BYTES: longer tool messages are trimmed for the model. */
   tool_message_bytes: Type.Integer({ minimum: 256 }),
+  /** SVC_TOOL_WAIT_MAX_SECONDS, in milliseconds: how long deadlines stand still in all; absent: from an earlier version. */
+  tool_wait_max_ms: Type.Optional(Type.Integer({ minimum: 0 })),
 });
 
 export const Header = Type.Object({
@@ -148,6 +150,7 @@ const Asked = Type.Object({
 const Grant = Type.Object({
   name: Type.String(),
   skip_judge: Type.Boolean(),
+  /** Whom its calls wait for; absent: for no person. */
   approval: Type.Optional(ToolApproval),
 });
 

@@ -20,6 +20,7 @@ import type { Context } from "../../kernel/turn.ts";
 import { firstState } from "./blackboard/seed.ts";
 import { maxBlackboardBytes } from "./blackboard/size.ts";
 import { unwantedAgent, unwantedRun } from "./cancel-unwanted.ts";
+import { childWaiting } from "./child-waits.ts";
 import { cancel, fail, timeOut } from "./ending.ts";
 import { enter, leaveState, leaveWork } from "./entering.ts";
 import type { AnyKind, StateResult } from "./kind.ts";
@@ -62,6 +63,13 @@ export const workflowRun = defineActor({
       ),
     child_ended: (state, end, context) =>
       atWork(state, context, concernsChild(end.child_execution_id), (kind, run) => kind.childEnded?.(run, end)),
+    child_waiting: (state, news, context) =>
+      atWork(
+        state,
+        context,
+        (current) => concernsChild(news.child_execution_id)(current) || concernsRun(news.child_execution_id)(current),
+        (_, run) => childWaiting(run, news),
+      ),
     run_ended: (state, end, context) =>
       atWork(state, context, concernsRun(end.child_execution_id), (kind, run) => kind.runEnded?.(run, end)),
     approval_decided: (state, decision, context) =>

@@ -174,6 +174,20 @@ export const Current = Type.Object({
   /** Of the state; null: none. */
   deadline_at: Nullable(Moment),
   work: Work,
+  /** What it started and where tool calls wait for people. */
+  waits: Type.Optional(
+    Type.Array(
+      Type.Object({
+        child: Text,
+        waiting: Nullable(Type.Object({ approval_id: Text, tool: Text, expires_at: Moment })),
+        /** Since when the child's clocks stand still, and how long they may, ms; null: they run. */
+        since: Nullable(Moment),
+        most_ms: Type.Integer(),
+      }),
+    ),
+  ),
+  /** Its deadline stands still since then, and is put off by so much, ms. */
+  stands: Type.Optional(Type.Object({ since: Moment, lent_ms: Type.Integer() })),
 });
 export type Current = Static<typeof Current>;
 

@@ -130,6 +130,17 @@ export function approvalRecords(sql: Sql) {
       return row ?? null;
     },
 
+    /** Tool calls that wait: of one execution, and of the tenant, of which no more than `most` are counted. */
+    async waitingCalls(tenant: string, executionId: string, most: number) {
+      const [row] = await sql<{ execution: number; tenant: number }[]>`
+        select
+          (select count(*)::int from approvals
+            where tenant = ${tenant} and run_id = ${executionId} and status = 'pending' and kind = 'tool_call') as execution,
+          (select count(*)::int from (select from approvals
+            where tenant = ${tenant} and kind = 'tool_call' and status = 'pending' limit ${most}) as counted) as tenant`;
+      return row ?? { execution: 0, tenant: 0 };
+    },
+
     /** Whose a link is, by the hash of its token: no tenant is known before. */
     async ofLink(hash: string): Promise<SweepRow | null> {
       const [row] = await sql<SweepRow[]>`select approval_id, tenant from approval_links where hash = ${hash}`;

@@ -9,6 +9,7 @@ import type {
   Source,
   UnfitCode,
 } from "../../../actors/approval/messages.ts";
+import { decisionRefusal } from "../../../actors/approval/permissions.ts";
 import {
   type ApprovalEvent,
   type ApprovalRecord,
@@ -139,6 +140,17 @@ export function createApprovals({ runtime, records, publicUrl, now }: ApprovalsO
       const state = await stateOf(tenant, approvalId);
       const events = await approvals.at(tenant, approvalId).log(approvalEvents, 0, maxEvents);
       return { ...approvalSummary(approvalId, tenant, state), events: events.map(approvalEvent) };
+    },
+
+    /** See `ApprovalRecords`. */
+    waitingCalls: (tenant: string, executionId: string, most: number) =>
+      records.waitingCalls(tenant, executionId, most),
+
+    /** Whether a decision of the caller would be taken now. An unknown approval is none. */
+    async mayDecide({ tenant, approvalId, by, managesFleet }: Omit<Act, "source">): Promise<boolean> {
+      const state = await approvals.at(tenant, approvalId).read();
+      const isOpen = state?.status === "pending" && now() < state.expires_at;
+      return isOpen && decisionRefusal(state, by, managesFleet) === null;
     },
 
     /** Has edits of tool calls checked by those who run them: by the kind of the actor that asks. */

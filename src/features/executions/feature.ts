@@ -7,6 +7,7 @@ import { integer } from "../../config/setting.ts";
 import { roomOf } from "../../lib/files/disk-room.ts";
 import type { LogEntry } from "../../runtime/port.ts";
 import { agents } from "../agents/feature.ts";
+import { approvals } from "../approvals/feature.ts";
 import { audit } from "../audit/feature.ts";
 import { executionTokens } from "../execution-tokens/feature.ts";
 import { defineFeature, type InternalAddress } from "../feature.ts";
@@ -24,6 +25,7 @@ import { createCommitted } from "./committed.ts";
 import { openConcurrency } from "./concurrency.ts";
 import { createExecutionFiles, executionFileRoutes } from "./files.ts";
 import { hidingIn } from "./hiding.ts";
+import { callGatherActivity } from "./iteration/call-activities.ts";
 import { contextTexts } from "./iteration/context.ts";
 import { inlineRunActivity } from "./iteration/inline.ts";
 import { iterationRunActivities } from "./iteration/iteration-run.ts";
@@ -101,11 +103,23 @@ export const executions = defineFeature({
   name: "executions",
   tenantTables: ["agent_stream_entries", "agent_stream_executions", "agent_streams", "execution_labels", "executions"],
   schemas: named,
-  needs: { agents, audit, volumes, tools, fsTools, executionTokens, incidents, limits, references, securityContexts },
+  needs: {
+    agents,
+    approvals,
+    audit,
+    volumes,
+    tools,
+    fsTools,
+    executionTokens,
+    incidents,
+    limits,
+    references,
+    securityContexts,
+  },
   settings: executionSettings,
   open(
     { settings, ...node },
-    { agents, volumes, tools, executionTokens, incidents, limits, references, securityContexts },
+    { agents, approvals, volumes, tools, executionTokens, incidents, limits, references, securityContexts },
   ) {
     const { sql, redisServers, prefix, runtime, sandboxes, models, outside, streams, now, info, warn } = node;
     const records = executionRecords(sql);
@@ -136,6 +150,7 @@ export const executions = defineFeature({
         dispatch_grace_ms: settings.dispatchGraceSeconds * 1000,
         tool_parallelism: settings.toolParallelism,
         tool_message_bytes: settings.toolMessageMaxBytes,
+        tool_wait_max_ms: settings.toolWaitMaxSeconds * 1000,
       },
     });
     const files = createExecutionFiles({ executions, plans, volumes, now });
@@ -182,6 +197,7 @@ export const executions = defineFeature({
         childStartActivity({ runtime, plans, start: (id, request) => startAs(id, false, request) }),
         modelCallActivity({ runtime, plans, models, tools, metrics: modelMetrics, rates: limits }),
         toolCallActivity({ runtime, plans, tools }),
+        callGatherActivity({ runtime, approvals, mails: node.mail !== null }),
         outputHandleActivity({ runtime, plans, outside, incidents }),
         outputRecallActivity(runtime),
         deliverySendActivity({ runtime, plans, outside, incidents, log: warn }),

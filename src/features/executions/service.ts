@@ -211,7 +211,7 @@ export function createExecutions(options: ExecutionsOptions) {
       const positions = new Map(rows.map(({ execution_id, position }) => [execution_id, position]));
       const elements = ids.flatMap((id): ExecutionElement[] => {
         const state = states.get(id);
-        return state ? [executionElement({ execution_id: id, tenant_id: tenant }, state)] : [];
+        return state ? [executionElement(subject({ key: id, tenant }), state)] : [];
       });
       return listOf("executions", elements, page, ({ id }) => [positions.get(id) ?? "0", id]);
     },
@@ -288,7 +288,11 @@ function startedBody(executionId: string, { agent_id, agent_version }: Header, c
   };
 }
 
-const subject = ({ key, tenant }: Address) => ({ execution_id: key, tenant_id: tenant });
+const subject = ({ key, tenant }: Pick<Address, "key" | "tenant">) => ({
+  execution_id: key,
+  tenant_id: tenant,
+  now: Date.now(),
+});
 
 function notFound(): Problem {
   return new Problem("execution_not_found", "Execution not found");

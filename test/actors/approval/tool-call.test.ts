@@ -129,7 +129,7 @@ describe("an approval of a tool call", () => {
     expect(told(one)).toMatchObject({ arguments: edit.given });
   });
 
-  test("one rejection rejects, whoever has approved before", () => {
+  test("one rejection rejects, also after approvals", () => {
     const one = asked({}, { quorum: 3 });
     one.askNow("approve", approveBody(ada));
     one.askNow("reject", rejectBody(bob, { reason: "not this week" }));
@@ -156,7 +156,7 @@ describe("a grant beside the approval", () => {
 });
 
 describe("who decides about a tool call", () => {
-  test("no agent, whatever the question says, and no signal", () => {
+  test("no agent, even where the question allows agents, and no signal", () => {
     const one = asked({}, { allow_agents: true });
     const agent = person("bot", { kind: "agent" });
     expect(one.askNow("approve", approveBody(agent))).toMatchObject({ code: "approver_not_allowed" });

@@ -27,6 +27,8 @@ export interface Said {
   /** Calls, by their place, whose bucket is dry. */
   readonly held?: NonNullable<ModelAnswer["held_calls"]>;
   readonly rateWarnings?: NonNullable<ModelAnswer["rate_warnings"]>;
+  /** What policy says of each call. */
+  readonly clearances?: NonNullable<ModelAnswer["clearances"]>;
 }
 
 const judgeAgent = "0190f3c2-6d1e-7a55-9c1f-2f6d0c5b8e22";
@@ -114,7 +116,7 @@ export class Story {
       ...change,
     });
   }
-  modelSays({ content = "", calls = [], finish, warnings, held, rateWarnings }: Said): this {
+  modelSays({ content = "", calls = [], finish, warnings, held, rateWarnings, clearances }: Said): this {
     const [call] = this.sim.underWay("model.call");
     expect(call).toBeDefined();
     this.sim.succeed(call?.id ?? "", {
@@ -132,6 +134,7 @@ export class Story {
       prompt: "what is new",
       ...(warnings === undefined ? {} : { warnings: warnings.map((warning) => ({ ...warning })) }),
       ...(held === undefined ? {} : { held_calls: held.map((one) => ({ ...one })) }),
+      ...(clearances === undefined ? {} : { clearances: structuredClone(clearances) as Json }),
       ...(rateWarnings === undefined ? {} : { rate_warnings: rateWarnings.map((one) => ({ ...one })) }),
     });
     return this;

@@ -5,10 +5,12 @@ import { ShownStarter, shownStarter } from "../../../identity/starter.ts";
 import { AnyJson, type Json, JsonObject } from "../../../kernel/json.ts";
 import { Nullable, Text, Time } from "../../../kernel/schema.ts";
 import { iso } from "../../../kernel/time.ts";
+import { firstWait } from "../child-waits.ts";
 import { type Current, Initiator, type RunState, RunStatus } from "../state.ts";
 
 const WaitingFor = Type.Object({
-  kind: Type.Literal("approval"),
+  /** `tool_call`: of an agent that the state at work started. */
+  kind: Type.Union([Type.Literal("approval"), Type.Literal("tool_call")]),
   approval_id: Text,
   state_name: Text,
   expires_at: Time,
@@ -143,7 +145,13 @@ function stateOutputs({ outputs, blackboard }: Pick<RunState, "outputs" | "black
 
 /** The approval that the run waits for, if it does. */
 function waitingFor(current: Current | null): WaitingFor | null {
-  if (current?.work.of !== "human") return null;
+  if (current === null) return null;
+  if (current.work.of !== "human") {
+    const first = firstWait(current);
+    if (first === null) return null;
+    const { approval_id, expires_at } = first;
+    return { kind: "tool_call", approval_id, state_name: current.name, expires_at: iso(expires_at) };
+  }
   const { approval_id, expires_at } = current.work;
   return { kind: "approval", approval_id, state_name: current.name, expires_at: iso(expires_at) };
 }

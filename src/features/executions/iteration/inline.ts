@@ -7,7 +7,7 @@
  */
 import { type InstanceEnd, inlineRun } from "../../../../actors/execution/activities.ts";
 import { iterationTimedOut } from "../../../../actors/execution/instance.ts";
-import { executionProtocol } from "../../../../actors/execution/messages.ts";
+import { executionProtocol, type PickedUpReply } from "../../../../actors/execution/messages.ts";
 import { type InstanceSpec, LaunchFailure, type Sandbox } from "../../../adapters/sandbox/port.ts";
 import { type Activity, implement, Terminal } from "../../../runtime/port.ts";
 import { endOf, notStarted, queueTimeoutMs } from "./iteration-run.ts";
@@ -18,6 +18,8 @@ export interface InlineRunOptions extends LaunchParts {
   /** Unix milliseconds. */
   readonly now: () => number;
 }
+
+type PickedUp = Extract<PickedUpReply, { proceed: true }>;
 
 /** Waiting for a model costs a node next to nothing. */
 const concurrency = 256;
@@ -40,12 +42,17 @@ export function inlineRunActivity(options: InlineRunOptions): Activity {
       const reply = await actor.ask("picked_up", { instance_id: work.instance_id, ...facts });
       if (!reply.proceed || reply.inline === undefined) return notStarted;
       const { header, iteration_deadline_at } = reply.inline;
-      const dueAt = iteration_deadline_at ?? reply.deadline_at;
       const late =
         iteration_deadline_at === null
           ? new Terminal("execution_timeout", "The execution took too long")
           : new Terminal("iteration_timeout", iterationTimedOut(header.iteration_timeout_ms));
-      return within(context.signal, dueAt - now(), late, (signal) => {
+      const dueIn = ({ deadline_at, inline }: PickedUp) => (inline?.iteration_deadline_at ?? deadline_at) - now();
+      // A deadline stands still while tool calls wait for people: where it has moved, there is time left.
+      const left = async () => {
+        const again = await actor.ask("picked_up", { instance_id: work.instance_id, ...facts });
+        return again.proceed ? dueIn(again) : 0;
+      };
+      return within(context.signal, dueIn(reply), left, late, (signal) => {
         const prepare = () => instanceSpec(options, work, { ...context, signal }, header, description);
         return converse(inline, work.instance_id, signal, prepare);
       });
@@ -75,21 +82,43 @@ async function converse(
   }
 }
 
-/** Acts under a signal that is aborted with the given one, or with `late` after `ms`. */
+/** A timer that waits longer than this fires at once. */
+const longestTimerMs = 2_000_000_000;
+/** While the execution cannot be asked, its time is not up: it is asked again. */
+const askAgainMs = 5_000;
+
+/**
+ * Acts under a signal that is aborted with the given one, or with `late` once the time is up.
+ * @param ms until it is
+ * @param left how much there is then, ms: none, unless the deadline has moved
+ */
 async function within<T>(
   signal: AbortSignal,
   ms: number,
+  left: () => Promise<number>,
   late: Error,
   act: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const cut = new AbortController();
   const follow = () => cut.abort(signal.reason);
-  const timer = setTimeout(() => cut.abort(late), Math.max(0, ms));
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isOver = false;
+  const wait = (forMs: number) => {
+    if (isOver) return;
+    timer = setTimeout(() => void look(), Math.min(longestTimerMs, Math.max(0, forMs)));
+  };
+  const look = async () => {
+    const more = await left().catch(() => askAgainMs);
+    if (more > 0) wait(more);
+    else cut.abort(late);
+  };
+  wait(ms);
   signal.addEventListener("abort", follow, { once: true });
   if (signal.aborted) follow();
   try {
     return await act(cut.signal);
   } finally {
+    isOver = true;
     clearTimeout(timer);
     signal.removeEventListener("abort", follow);
   }

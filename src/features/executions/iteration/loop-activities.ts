@@ -137,7 +137,7 @@ export function toolCallActivity({
       if (resumed && !work.repeatable) return { ...interrupted };
       const [plan, [entry]] = await Promise.all([
         plans.of(actor),
-        readLog(runtime, actor, defineLog(work.log, LoopEntry), work.seq, work.seq),
+        readLog(runtime, actor, defineLog(work.log, LoopEntry), work.edited ?? work.seq, work.edited ?? work.seq),
       ]);
       const given = argumentsOf(entry?.entry ?? null, work.call_id);
       try {
@@ -168,8 +168,9 @@ const interrupted: ToolOutcome & { status: "failed" } = {
   message: "The service was restarted while this call was under way; whether it took effect is not known",
 };
 
-/** The arguments of a call in a logged assistant message. */
+/** The arguments of a call in a logged assistant message, or in what an approver made of them. */
 export function argumentsOf(entry: LoopEntry | null, callId: string): Readonly<Record<string, unknown>> {
+  if (entry?.entry === "edit") return entry.call_id === callId ? entry.arguments : {};
   const calls = entry?.entry === "message" ? (entry.message.tool_calls ?? []) : [];
   return calls.find(({ id }) => id === callId)?.arguments ?? {};
 }

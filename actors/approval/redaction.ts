@@ -1,0 +1,52 @@
+/**
+ * What looks like a secret in the arguments of a tool call, left out where people and records see them. Values that an
+ * execution was given never get that far (docs/reference/secrets.md); this is for what a model has from elsewhere.
+ */
+import { isObject, type Json } from "../kernel/json.ts";
+import { redactedMark } from "./shown.ts";
+
+/** Ends of member names, without regard to case and separators, whose texts are secrets. */
+const secretName =
+  /(?:password|passwd|passphrase|secret|token|apikey|authorization|privatekey|accesskey|secretkey|credentials?|cookie)$/;
+
+/** Texts that are secrets by their form; a first group stays. */
+const secretTexts: readonly RegExp[] = [
+  /(-----BEGIN [A-Z ]*PRIVATE KEY-----)[\s\S]*?(?=-----END [A-Z ]*PRIVATE KEY-----|$)/g,
+  /(\b(?:bearer|basic)\s+)[\w.~+/=-]{8,}/gi,
+  /([a-z][a-z0-9+.-]*:\/\/[^\s/:@]*:)[^\s/@]+(?=@)/gi,
+  /((?:password|passwd|passphrase|secret|token|api[_-]?key|private[_-]?key|access[_-]?key)["']?\s*[=:]\s*["']?)(?!\[redacted\])[^\s"'&;,]{4,}/gi,
+  /()\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g,
+  /()\b(?:sk|pk|rk)[-_][\w-]{16,}|\bgh[pousr]_\w{20,}|\bxox[abprs]-[\w-]{10,}|\bAKIA[A-Z0-9]{16}\b/g,
+];
+
+/** The arguments with `[redacted]` in the place of what is, or looks like, a secret. */
+export function redactedArguments(given: { readonly [name: string]: Json | undefined }): { [name: string]: Json } {
+  return redactedMembers(given);
+}
+
+function redactedMembers(given: { readonly [name: string]: Json | undefined }): { [name: string]: Json } {
+  return Object.fromEntries(
+    Object.entries(given).map(([name, value]): [string, Json] => {
+      const isSecret = secretName.test(name.toLowerCase().replace(/[^a-z0-9]/g, ""));
+      return [name, isSecret ? withoutTexts(value ?? null) : redacted(value ?? null)];
+    }),
+  );
+}
+
+function redacted(value: Json): Json {
+  if (typeof value === "string") return redactedText(value);
+  if (Array.isArray(value)) return (value as readonly Json[]).map(redacted);
+  return isObject(value) ? redactedMembers(value) : value;
+}
+
+/** Every text of a value; numbers and truth values are no secrets. */
+function withoutTexts(value: Json): Json {
+  if (typeof value === "string") return value === "" ? value : redactedMark;
+  if (Array.isArray(value)) return (value as readonly Json[]).map(withoutTexts);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withoutTexts(member)]));
+}
+
+function redactedText(text: string): string {
+  return secretTexts.reduce((left, pattern) => left.replace(pattern, (_, kept = "") => `${kept}${redactedMark}`), text);
+}

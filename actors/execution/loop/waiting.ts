@@ -1,0 +1,290 @@
+/**
+ * Tool calls that wait for people: asked about, decided, given up.
+ *
+ *   its place comes ─▶ gathered ─▶ waiting ─┬─ approved ─▶ asked by the next, or runs when its place comes again
+ *                                           ├─ rejected, timed out ─▶ answered; the model goes on
+ *                                           └─ loop over ─▶ withdrawn
+ *
+ * What people are shown is read by an activity, since the state does not hold arguments. Then the approval, its event and
+ * the call's state are one commit, as are a decision and the call's next step.
+ */
+import { type ApprovalDecided, approvalProtocol, type Notify, type Open, ownerOf } from "../../approval/messages.ts";
+import { askedCall, type CallArguments, promptOf } from "../../approval/tool-call.ts";
+import type { AskedApproval } from "../../policy/security/clearance.ts";
+import { type CallGathered, callGather } from "../activities.ts";
+import { executionProtocol, loopLog } from "../messages.ts";
+import type { CallWait, Loop, PendingCall } from "../state.ts";
+import { trimText } from "../trim.ts";
+import type { ExecutionTurn } from "../turn.ts";
+import { answerCall, discourage, failure, keptArguments, noteViolation, startedNow } from "./call-answers.ts";
+import { readCommand } from "./command.ts";
+import { nextAsk, waitsOf } from "./wait-state.ts";
+
+/** Calls of one execution that wait at once. */
+const maxWaiting = 8;
+/** Grants kept; where there are more, the oldest are asked about again. */
+const maxRemembered = 256;
+const maxReasonBytes = 16_384;
+/** Seconds a model is told to wait while too many calls wait. */
+const fullRetrySeconds = 60;
+
+/** A call that no person has been asked about yet. */
+export const unasked: CallWait = { agreed: 0, activity: null, approval: null, given: [], sha256: null, edited: null };
+
+/** Begins to ask the next person about a call whose place has come. */
+export function seekApproval(turn: ExecutionTurn, loop: Loop, call: PendingCall): void {
+  const ask = nextAsk(call);
+  if (call.wait === undefined || ask === null) return;
+  if (remembers(turn, call, ask, null)) {
+    call.wait.agreed += 1;
+    seekApproval(turn, loop, call);
+    return;
+  }
+  if (waitsOf(loop) >= maxWaiting) {
+    refuseFull(turn, loop, call, "execution");
+    return;
+  }
+  call.wait.activity = `ask:${call.activity}:${call.wait.agreed}`;
+  const input = {
+    log: loopLog(turn.iteration.instance_id).name,
+    seq: call.seq,
+    call_id: call.call_id,
+    ...(call.wait.edited === null ? {} : { edited: call.wait.edited }),
+  };
+  turn.perform(callGather, input, { id: call.wait.activity, then: "call_gathered" });
+}
+
+/** What people are to be shown is known. */
+export function gathered(turn: ExecutionTurn, loop: Loop, call: PendingCall, outcome: CallGathered): void {
+  const { wait } = call;
+  const ask = nextAsk(call);
+  if (wait === undefined || ask === null) return;
+  wait.activity = null;
+  if (!outcome.ok) {
+    const message = `It could not be asked whether ${call.tool} may run: ${outcome.message}`;
+    const begun = startedNow(turn, call.call_id, call.tool, call.shown_arguments);
+    answerCall(turn, loop, begun, "failed", failure(call.tool, outcome.code, message), { error: message });
+    return;
+  }
+  const { arguments: given, full } = outcome.value;
+  wait.sha256 = given.sha256;
+  if (full !== null) refuseFull(turn, loop, call, full);
+  else if (remembers(turn, call, ask, given.sha256)) wait.agreed += 1;
+  else open(turn, call, wait, ask, outcome.value);
+}
+
+function open(
+  turn: ExecutionTurn,
+  call: PendingCall,
+  wait: CallWait,
+  { from, approval }: AskedApproval,
+  { arguments: given, model_reason, mails }: Extract<CallGathered, { ok: true }>["value"],
+): void {
+  const { header } = turn.state;
+  const { now } = turn.context;
+  const id = turn.context.newIdBeside(approvalProtocol);
+  const tool_call = askedCall({
+    tool: call.tool,
+    arguments: given,
+    editable: approval.editable,
+    remember: approval.remember ?? "none",
+    model_reason,
+    agent_name: header.agent_name,
+    iteration_number: turn.iteration.number,
+    invocation_id: call.clearance?.invocation_id ?? call.activity,
+    security_context: from === "manifest" ? null : from.context,
+    capability_index: from === "manifest" ? null : from.capability_index,
+  });
+  const timeout_ms = approval.timeout_seconds * 1000;
+  const body: Open & { readonly arguments: CallArguments } = {
+    owner: ownerOf(executionProtocol, turn.executionId),
+    kind: "tool_call",
+    execution_id: turn.executionId,
+    root_execution_id: header.hierarchy.path[0] ?? turn.executionId,
+    workflow_id: null,
+    workflow_name: null,
+    state_name: null,
+    visit: null,
+    prompt: promptOf(tool_call),
+    asked_at: now,
+    timeout_ms,
+    default_response: null,
+    reject_on_timeout: approval.on_timeout === "reject",
+    approvers: approval.approvers,
+    required_role: null,
+    quorum: approval.quorum,
+    forbid_initiator: approval.forbid_initiator,
+    allow_agents: false,
+    initiator: initiatorOf(turn),
+    notify: mails ? mailsTo(approval.approvers) : [],
+    remind_after_ms: null,
+    escalate: null,
+    tool_call,
+    arguments: given,
+  };
+  turn.tell(approvalProtocol, id, "open", body, { coCommit: true });
+  wait.approval = { id, expires_at: now + timeout_ms, on_timeout: approval.on_timeout };
+  note(turn, "tool_call_waiting", call, id, null);
+}
+
+/** Each address among the approvers gets a mail with a link of its own. */
+function mailsTo(approvers: readonly string[]): Notify[] {
+  const to = approvers.flatMap((one) => (one.startsWith("email:") ? [one.slice("email:".length)] : []));
+  return to.length === 0 ? [] : [{ type: "email", to }];
+}
+
+function initiatorOf({ state: { header } }: ExecutionTurn): Open["initiator"] {
+  const { starter, initiating_user_sub } = header;
+  if (starter === undefined) return { kind: "unknown", sub: initiating_user_sub ?? "", email: null };
+  return { kind: starter.kind, sub: starter.sub, email: null, realm: starter.realm };
+}
+
+/** What a decision means for the loop. */
+export type Decided =
+  /** The call goes on, or has its answer. */
+  | "settled"
+  /** No person decided in time, and that fails the execution. */
+  | "fails";
+
+/** People have decided about a call, or have not in time. */
+export function decided(turn: ExecutionTurn, loop: Loop, call: PendingCall, decision: ApprovalDecided): Decided {
+  const { wait } = call;
+  if (wait?.approval == null) return "settled";
+  const { on_timeout } = wait.approval;
+  wait.approval = null;
+  if (decision.status === "approved") {
+    approve(turn, loop, call, wait, decision);
+    return "settled";
+  }
+  const timedOut = decision.status === "timed_out";
+  if (timedOut && on_timeout === "fail") {
+    note(turn, "tool_call_rejected", call, decision.approval_id, "tool_approval_timed_out");
+    dropCall(turn, loop, call, false);
+    return "fails";
+  }
+  const code = timedOut ? "approval_timed_out" : "rejected_by_person";
+  const reason = decision.reason ?? "";
+  const message = timedOut
+    ? `No person approved the call of ${call.tool} in time`
+    : `A person rejected the call of ${call.tool}: ${trimText(reason, maxReasonBytes)}`;
+  note(turn, "tool_call_rejected", call, decision.approval_id, code);
+  tellExecuted(turn, call, false);
+  const begun = startedNow(turn, call.call_id, call.tool, call.shown_arguments);
+  const said = timedOut ? {} : { reason: trimText(reason, maxReasonBytes) };
+  const result = { ...failure(call.tool, code, discourage(message)), ...said };
+  answerCall(turn, loop, begun, "failed", result, { error: message });
+  return "settled";
+}
+
+function approve(
+  turn: ExecutionTurn,
+  loop: Loop,
+  call: PendingCall,
+  wait: CallWait,
+  { approval_id, arguments: edit, arguments_sha256, remember = "none" }: ApprovalDecided,
+): void {
+  const ask = nextAsk(call);
+  note(turn, "tool_call_approved", call, approval_id, null);
+  wait.given.push(approval_id);
+  wait.agreed += 1;
+  if (edit !== undefined) {
+    wait.edited = turn.record({ entry: "edit", call_id: call.call_id, arguments: edit });
+    wait.sha256 = arguments_sha256 ?? null;
+    call.shown_arguments = keptArguments(edit);
+    if (call.command !== null) takeCommand(turn, loop, call, edit);
+  }
+  if (ask === null || remember === "none") return;
+  if (remember === "tool") rememberCall(turn, call, ask, null);
+  else if (wait.sha256 !== null) rememberCall(turn, call, ask, wait.sha256);
+}
+
+/** A command runs as it was changed. That it fits was checked when it was; if the rules differ since, it is not run. */
+function takeCommand(turn: ExecutionTurn, loop: Loop, call: PendingCall, edit: CallArguments["given"]): void {
+  const command = readCommand(edit);
+  if (!("issues" in command)) {
+    call.command = command;
+    return;
+  }
+  const message = `${call.tool}: the arguments do not fit`;
+  tellExecuted(turn, call, false);
+  const begun = startedNow(turn, call.call_id, call.tool, call.shown_arguments);
+  answerCall(turn, loop, begun, "failed", failure(call.tool, "invalid_arguments", message), { error: message });
+}
+
+const sourceOf = ({ from }: AskedApproval): string =>
+  from === "manifest" ? from : JSON.stringify([from.context, from.capability_index]);
+
+function remembers(turn: ExecutionTurn, { tool }: PendingCall, ask: AskedApproval, sha256: string | null): boolean {
+  const from = sourceOf(ask);
+  return (turn.state.remembered ?? []).some(
+    (one) => one.tool === tool && one.from === from && (one.sha256 === null || one.sha256 === sha256),
+  );
+}
+
+function rememberCall(turn: ExecutionTurn, { tool }: PendingCall, ask: AskedApproval, sha256: string | null): void {
+  const known = turn.state.remembered ?? [];
+  turn.state.remembered = [...known, { tool, from: sourceOf(ask), sha256 }].slice(-maxRemembered);
+}
+
+/** So many calls wait already that this one may not (2008). */
+function refuseFull(turn: ExecutionTurn, loop: Loop, call: PendingCall, of: "execution" | "tenant"): void {
+  const code = "concurrency_exceeded";
+  const message = `${call.tool} cannot wait for a person: as many calls of the ${of} wait as may`;
+  const facts = { code, error_code: 2008, retry_after_seconds: fullRetrySeconds };
+  noteViolation(turn, call.tool, "concurrent_exec_limit_exceeded", { ...facts, attempted: call.tool });
+  const begun = startedNow(turn, call.call_id, call.tool, call.shown_arguments);
+  const result = { ...failure(call.tool, code, discourage(message)), ...facts };
+  answerCall(turn, loop, begun, "refused", result, { error: message });
+}
+
+/** The call will not be run, or not to its end: what people are asked about it is taken back. */
+export function dropWait(turn: ExecutionTurn, call: PendingCall, reason: string): void {
+  const { wait } = call;
+  if (wait === undefined) return;
+  if (wait.activity !== null) turn.abandon(wait.activity);
+  const { approval } = wait;
+  if (approval !== null) turn.tell(approvalProtocol, approval.id, "withdraw", { reason }, { coCommit: true });
+  const wasAsked = approval !== null || wait.given.length > 0;
+  if (wasAsked && call.started_at === null) {
+    note(turn, "tool_call_withdrawn", call, approval?.id ?? wait.given.at(-1) ?? null, reason);
+  }
+  tellExecuted(turn, call, call.started_at !== null);
+  call.wait = { ...wait, activity: null, approval: null, given: [] };
+}
+
+/** Without a tool message: the loop ends with it. */
+function dropCall(turn: ExecutionTurn, loop: Loop, call: PendingCall, executed: boolean): void {
+  tellExecuted(turn, call, executed);
+  loop.calls = loop.calls.filter(({ call_id }) => call_id !== call.call_id);
+}
+
+/** A decision that comes when its call is not waited for any more. */
+export function noteUnused(turn: ExecutionTurn, { approval_id, status }: ApprovalDecided): void {
+  if (status !== "approved") return;
+  turn.tell(approvalProtocol, approval_id, "executed", { executed: false }, { coCommit: true });
+}
+
+/** The approvals that were given hear, once, whether the call ran. */
+export function tellExecuted(turn: ExecutionTurn, call: PendingCall, executed: boolean): void {
+  for (const id of call.wait?.given ?? []) {
+    turn.tell(approvalProtocol, id, "executed", { executed }, { coCommit: true });
+  }
+  if (call.wait !== undefined) call.wait = { ...call.wait, given: [] };
+}
+
+function note(
+  turn: ExecutionTurn,
+  event: "tool_call_waiting" | "tool_call_approved" | "tool_call_rejected" | "tool_call_withdrawn",
+  { tool, call_id }: PendingCall,
+  approval_id: string | null,
+  code: string | null,
+): void {
+  turn.emit(event, {
+    iteration_number: turn.iteration.number,
+    tool_name: tool,
+    call_id,
+    approval_id,
+    code,
+    at: turn.at,
+  });
+}

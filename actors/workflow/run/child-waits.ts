@@ -1,0 +1,60 @@
+/**
+ * Tool calls of what a state started wait for people: the timeout of the state stands still as long as the clocks of a
+ * child do, and so do those of the states above it. How long that will be is not known, so the deadline is put off by the
+ * most that it may be, and brought back to what was really waited.
+ */
+import type { ChildWaiting } from "../../execution/child.ts";
+import { workflowRunProtocol } from "./messages.ts";
+import { type Current, stateTimer } from "./state.ts";
+import type { RunTurn } from "./turn.ts";
+
+export function childWaiting(run: RunTurn, { child_execution_id: child, ...news }: ChildWaiting): void {
+  const others = (run.current.waits ?? []).filter((one) => one.child !== child);
+  const isOver = news.waiting === null && news.since === null;
+  run.change({ current: { ...run.current, waits: isOver ? others : [...others, { child, ...news }] } });
+  keepClock(run);
+  tellParent(run);
+}
+
+/** The open approval of a child that ends first; null: none is open. */
+export function firstWait({ waits = [] }: Pick<Current, "waits">) {
+  const open = waits.flatMap(({ waiting }) => (waiting === null ? [] : [waiting]));
+  return open.sort((one, other) => one.expires_at - other.expires_at)[0] ?? null;
+}
+
+function keepClock(run: RunTurn): void {
+  const { waits = [], stands, ...current } = run.current;
+  const standing = waits.flatMap(({ since, most_ms }) => (since === null ? [] : [{ since, until: since + most_ms }]));
+  if (standing.length > 0) {
+    const since = stands?.since ?? Math.min(run.now, ...standing.map((one) => one.since));
+    const until = Math.max(since + (stands?.lent_ms ?? 0), ...standing.map((one) => one.until));
+    run.change({ current: { ...current, waits, stands: { since, lent_ms: until - since } } });
+    putOff(run, until - since - (stands?.lent_ms ?? 0));
+  } else if (stands !== undefined) {
+    run.change({ current: { ...current, waits } });
+    putOff(run, Math.min(stands.lent_ms, Math.max(0, run.now - stands.since)) - stands.lent_ms);
+  }
+}
+
+function putOff(run: RunTurn, by: number): void {
+  const { current } = run;
+  const { entry } = current;
+  if (current.deadline_at === null || by === 0) return;
+  const deadline_at = current.deadline_at + by;
+  run.change({ current: { ...current, deadline_at } });
+  run.cancelTimer(stateTimer(entry));
+  run.schedule(stateTimer(entry), deadline_at, "state_overdue", { entry });
+}
+
+/** The state above waits for this run. */
+function tellParent(run: RunTurn): void {
+  const { parent } = run.state.header;
+  if (parent === null || !parent.waits) return;
+  const { stands } = run.current;
+  run.tell(workflowRunProtocol, parent.execution_id, "child_waiting", {
+    child_execution_id: run.id,
+    waiting: firstWait(run.current),
+    since: stands?.since ?? null,
+    most_ms: stands?.lent_ms ?? 0,
+  });
+}
