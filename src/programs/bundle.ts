@@ -8,6 +8,7 @@ import { join, resolve } from "node:path";
 
 const sources = {
   bootstrap: join(import.meta.dir, "bootstrap/main.ts"),
+  hand: join(import.meta.dir, "hand/main.ts"),
   init: join(import.meta.dir, "init/main.ts"),
   keeper: join(import.meta.dir, "../adapters/sandbox/docker/keeper/main.ts"),
   supervisor: join(import.meta.dir, "../adapters/sandbox/process/supervisor/main.ts"),

@@ -18,6 +18,7 @@ const stub: Sandbox = {
   },
   inspect: async () => "gone",
   pause: async () => "gone",
+  exec: async () => null,
   resume: async () => {},
   follow: async (_instance, { signal }) => {
     const cut = new Promise<never>((_, reject) => {

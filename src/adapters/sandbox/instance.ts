@@ -7,6 +7,7 @@
  */
 
 import type { Secret } from "../../lib/secret.ts";
+import type { ExecResult, InsideCommand } from "./inside.ts";
 
 export interface InstanceLimits {
   readonly cpuMillicores: number;
@@ -222,6 +223,13 @@ export interface Sandbox {
   pause(instanceId: string): Promise<PauseAnswer>;
   /** Has a paused instance go on. Repeatable; nothing happens to one that is not paused, or gone. */
   resume(instanceId: string): Promise<void>;
+  /**
+   * Runs a command inside an instance, beside its program and held to the same bounds. It ends with its own time limit, and
+   * with the instance; `max_output_bytes` bounds what comes back.
+   * @returns null where nothing leads into it: it does not run, stands still, or this host has no way in
+   * @throws the signal's reason when it is aborted
+   */
+  exec(instanceId: string, command: InsideCommand, signal: AbortSignal): Promise<ExecResult | null>;
   /** Asks the instance to end, kills it after the grace, and waits for that. Repeatable. */
   terminate(instanceId: string, graceMs: number): Promise<void>;
   /** Removes what is left of an ended instance. Repeatable. */

@@ -88,6 +88,14 @@ export class Sandboxes implements Instances {
     return "gone";
   }
 
+  /** @returns null where no sandbox of this node has a way into the instance */
+  async exec(...given: Parameters<Sandbox["exec"]>): ReturnType<Sandbox["exec"]> {
+    for (const sandbox of this.#sandboxes.values()) {
+      if ((await sandbox.inspect(given[0])) === "running") return sandbox.exec(...given);
+    }
+    return null;
+  }
+
   async pause(instanceId: string): ReturnType<Sandbox["pause"]> {
     for (const sandbox of this.#sandboxes.values()) {
       const answer = await sandbox.pause(instanceId);

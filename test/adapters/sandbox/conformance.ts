@@ -244,6 +244,67 @@ export function sandboxConformance(name: string, make: () => Promise<SandboxFixt
       await sandbox.resume(spec.instanceId);
     });
 
+    test("a command runs beside the program, in its place and within its bounds", async () => {
+      // Behind our own program, so that the runtime is inside; the script waits until it is told to end.
+      const script = "echo of-the-program > seen; while [ ! -e stop ]; do sleep 0.05; done";
+      const spec = specOf(fixture, script, { startupScript: "true" });
+      const workspace = fixture.workspace(spec.executionId);
+      await sandbox.launch(spec, () => {});
+      await until(() => existsSync(join(workspace, "seen")), { what: "it to begin" });
+      const other = await fixture.another();
+      const environment = { ...spec.environment, SVC_EXECUTION_TOKEN: "secret", AEGIS_EXECUTION_TOKEN: "secret" };
+      const run = (request: Record<string, unknown>, signal = new AbortController().signal) =>
+        other.exec(spec.instanceId, { request, tenant: sampleTenant, environment, egress: null }, signal);
+      const answer = await run({
+        command: "sh",
+        args: ["-c", 'cat seen; pwd; id -u; echo "$MODE" >&2; exit 7'],
+        env_additions: { MODE: "x" },
+      });
+      const [, where, user] = answer?.stdout.split("\n") ?? [];
+      expect(answer).toMatchObject({ exit_code: 7, stderr: "x\n", truncated: false, timed_out: false });
+      expect(answer?.stdout).toStartWith("of-the-program\n");
+      if (fixture.holds.mounts) expect({ where, user }).toEqual({ where: "/workspace", user: "1000" });
+      const shown = await run({ command: "env" });
+      expect(shown?.stdout).toContain("SVC_EXECUTION_ID=x");
+      expect(shown?.stdout).not.toMatch(/EXECUTION_TOKEN|secret/);
+      expect(await run({ command: "no-such-program" })).toMatchObject({ exit_code: 127 });
+      expect(await run({ command: "true", cwd: "/workspace/none" })).toMatchObject({ exit_code: -1 });
+      const late = await run({ command: "sh", args: ["-c", "echo begun; sleep 60 & wait"], timeout_secs: 1 });
+      expect(late).toMatchObject({ exit_code: -1, timed_out: true, stdout: "begun\n" });
+      if (fixture.holds.network) {
+        // The same processes, network and rights: what the program cannot do the command cannot.
+        const rights = await run({
+          command: "sh",
+          args: ["-c", "grep -E 'CapEff|NoNewPrivs|Seccomp:' /proc/self/status; cat /proc/net/dev | wc -l"],
+        });
+        expect(rights?.stdout).toMatch(/CapEff:\s+0+\n/);
+        if (!sandbox.describe().unenforcedLimits.includes("system_calls")) expect(rights?.stdout).toMatch(/Seccomp:\s+2/);
+        expect(rights?.stdout).toMatch(/NoNewPrivs:\s+1\n/);
+        const own = await run({
+          command: "sh",
+          args: ["-c", "ls -l /proc/self/ns | sed 's/.*-> //' | grep -E 'net|pid:'; echo t > /tmp/of-a-command"],
+        });
+        const again = await run({
+          command: "sh",
+          args: ["-c", "ls -l /proc/self/ns | sed 's/.*-> //' | grep -E 'net|pid:'; cat /tmp/of-a-command >&2"],
+        });
+        expect(again).toMatchObject({ stdout: own?.stdout ?? "", stderr: "t\n" });
+      }
+      const left = new AbortController();
+      const asked = run({ command: "sleep", args: ["60"] }, left.signal);
+      setTimeout(() => left.abort(new Error("left")), 200);
+      expect(asked).rejects.toThrow("left");
+      await asked.catch(() => {});
+      if ((await sandbox.pause(spec.instanceId)) === "paused") expect(await run({ command: "true" })).toBe(null);
+      await sandbox.resume(spec.instanceId);
+      expect(await run({ command: "touch", args: ["stop"] })).toMatchObject({ exit_code: 0 });
+      expect((await runToEnd(sandbox, spec)).exit).toMatchObject({ reason: "exited", exitCode: 0 });
+      expect(await run({ command: "true" })).toBe(null);
+      expect(
+        await other.exec(crypto.randomUUID(), { request: {}, tenant: "t", environment: {}, egress: null }, left.signal),
+      ).toBe(null);
+    });
+
     test("a paused instance is ended like another, by terminate and by remove", async () => {
       for (const end of ["terminate", "remove"] as const) {
         const spec = specOf(fixture, "trap 'exit 3' TERM; touch begun; while :; do sleep 0.05; done");

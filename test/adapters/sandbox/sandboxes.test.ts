@@ -17,6 +17,7 @@ function holding(description: Partial<SandboxDescription>, held: readonly string
     launch: async () => {},
     pause: async () => "gone" as const,
     resume: async () => {},
+    exec: async () => null,
     inspect: async (id) => (held.includes(id) ? "running" : "gone"),
     follow: async () => ({
       reason: "lost",

@@ -7,7 +7,11 @@ import { fitsArgument, instancePaths, sandboxEnvironment } from "../instance-env
 import { type Assignment, controlInside } from "./keeper/protocol.ts";
 import { type ContainerPrograms, programOf } from "./programs.ts";
 
-const defaults = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", LANG: "C.UTF-8" } as const;
+/** What is given nowhere else. */
+export const defaults = {
+  PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+  LANG: "C.UTF-8",
+} as const;
 
 export interface PlannedAssignment {
   readonly assignment: Assignment;
@@ -78,7 +82,7 @@ function planCommand(
 }
 
 /** Without what would change our own programs, or pass for a variable of ours. */
-function readImageEnvironment(entries: readonly string[]): Record<string, string> {
+export function readImageEnvironment(entries: readonly string[]): Record<string, string> {
   const pairs = entries.flatMap((entry) => {
     const at = entry.indexOf("=");
     const name = entry.slice(0, Math.max(0, at));

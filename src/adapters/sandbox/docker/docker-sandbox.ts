@@ -13,6 +13,7 @@ import { join, resolve } from "node:path";
 import { agentUser, safeId } from "../../../lib/files/agent-files.ts";
 import { readJson, writeAtomically } from "../../../lib/files/json-file.ts";
 import { checkCommand, commandEnvironment, measuredDirectory } from "../command.ts";
+import type { ExecResult, InsideCommand } from "../inside.ts";
 import {
   EngineError,
   type FollowOptions,
@@ -31,6 +32,7 @@ import { labels } from "./container-options.ts";
 import { Containers, makeDirectory } from "./containers.ts";
 import { Engine } from "./engine.ts";
 import { followContainer, KeeperWatch } from "./follow.ts";
+import { runInContainer } from "./hand.ts";
 import { Images } from "./images.ts";
 import { ContainerPaths, isAssigned, type LaunchRecord, readVerdict, writeVerdict } from "./paths.ts";
 import { PrivateImages } from "./private-images.ts";
@@ -245,6 +247,15 @@ export class DockerSandbox implements Sandbox {
   async resume(instanceId: string): Promise<void> {
     const record = await readJson<LaunchRecord>(join(this.paths.instance(instanceId), "launch.json"));
     if (record !== null) await this.engine.unpause(record.container);
+  }
+
+  async exec(instanceId: string, command: InsideCommand, signal: AbortSignal): Promise<ExecResult | null> {
+    const directory = this.paths.instance(instanceId);
+    const record = await readJson<LaunchRecord>(join(directory, "launch.json"));
+    if (record === null || !isAssigned(directory) || readVerdict(directory) !== null) return null;
+    const state = await this.engine.state(record.container, { size: false });
+    if (state?.phase !== "running" || state.isPaused) return null;
+    return runInContainer({ engine: this.engine, programs: this.programs, directory, record }, command, signal);
   }
 
   async terminate(instanceId: string, graceMs: number): Promise<void> {

@@ -142,6 +142,39 @@ export class Engine {
   }
 
   /**
+   * Runs a command in a container that runs, and reads what it writes to its standard output.
+   * @param onBytes false ends the reading
+   */
+  async exec(
+    container: string,
+    { argv, user }: { readonly argv: readonly string[]; readonly user: string },
+    signal: AbortSignal,
+    onBytes: (bytes: Uint8Array) => boolean,
+  ): Promise<void> {
+    const made = await this.#ask("exec", () =>
+      this.#docker.getContainer(container).exec({
+        Cmd: [...argv],
+        Env: ["LD_PRELOAD=", "LD_AUDIT=", "BUN_OPTIONS=", "NODE_OPTIONS="],
+        User: user,
+        WorkingDir: "/",
+        AttachStdout: true,
+        AttachStderr: false,
+      }),
+    );
+    const stream = await this.#ask("exec start", () => made.start({ Detach: false, Tty: false }));
+    const frames = new StreamFrames((bytes) => {
+      if (!onBytes(bytes)) close(stream);
+    });
+    await new Promise<void>((resolve) => {
+      stream.on("data", (bytes: Buffer) => frames.write(bytes));
+      for (const end of ["end", "close", "error"]) stream.on(end, () => resolve());
+      signal.addEventListener("abort", () => resolve(), { once: true });
+      if (signal.aborted) resolve();
+    });
+    close(stream);
+  }
+
+  /**
    * Stops all its processes where they are. Repeatable.
    * @throws EngineError with a status where the engine cannot
    */
@@ -202,7 +235,7 @@ export class Engine {
     options: { readonly follow: boolean; readonly signal: AbortSignal },
     onText: (text: string) => void,
   ): Promise<void> {
-    const frames = new LogFrames(onText);
+    const frames = new StreamFrames((bytes) => onText(bytes.toString("latin1")));
     if (!options.follow) {
       const whole = await this.#unless([404], () =>
         this.#docker.getContainer(container).logs({ stdout: true, stderr: false, follow: false }),
@@ -296,17 +329,18 @@ function errorIn(line: string): string | null {
 }
 
 /** Takes the engine's framing off a log: eight bytes before each piece, the last four its length. */
-class LogFrames {
+class StreamFrames {
   #rest: Buffer = Buffer.alloc(0);
 
-  constructor(readonly onText: (text: string) => void) {}
+  /** @param onBytes given what belongs to standard output */
+  constructor(readonly onBytes: (bytes: Buffer) => void) {}
 
   write(bytes: Buffer): void {
     let rest = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
     while (rest.length >= 8) {
       const length = rest.readUInt32BE(4);
       if (rest.length < 8 + length) break;
-      if (rest[0] === 1) this.onText(rest.toString("latin1", 8, 8 + length));
+      if (rest[0] === 1) this.onBytes(rest.subarray(8, 8 + length));
       rest = rest.subarray(8 + length);
     }
     this.#rest = Buffer.from(rest);

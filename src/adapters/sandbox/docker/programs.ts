@@ -18,6 +18,7 @@ export interface ContainerPrograms {
   readonly keeper: readonly string[];
   readonly bootstrap: readonly string[];
   readonly init: readonly string[];
+  readonly hand: readonly string[];
   /** Host path of the shell script that calls the bootstrap. */
   readonly bootstrapScript: string;
 }
@@ -29,9 +30,10 @@ export async function gatherPrograms(paths: ContainerPaths): Promise<ContainerPr
     bundleProgram(paths.dataDir, "keeper"),
     bundleProgram(paths.dataDir, "bootstrap"),
     bundleProgram(paths.dataDir, "init"),
+    bundleProgram(paths.dataDir, "hand"),
   ]);
   const bun = runtimeCommand(programInside(runtime), interpreterOf(process.execPath) !== null);
-  const [keeper = "", bootstrap = "", init = ""] = scripts.map((path) => programInside(basename(path)));
+  const [keeper = "", bootstrap = "", init = "", hand = ""] = scripts.map((path) => programInside(basename(path)));
   const bootstrapCommand = [...bun, ...flags, bootstrap];
   const text = `#!/bin/sh\nexec ${bootstrapCommand.map(quoted).join(" ")} "$@"\n`;
   const hash = new Bun.CryptoHasher("sha256").update(text).digest("hex").slice(0, 16);
@@ -43,6 +45,7 @@ export async function gatherPrograms(paths: ContainerPaths): Promise<ContainerPr
     keeper: [...bun, "--smol", ...flags, keeper],
     bootstrap: bootstrapCommand,
     init: [...bun, ...flags, init],
+    hand: [...bun, ...flags, hand],
     bootstrapScript,
   };
 }

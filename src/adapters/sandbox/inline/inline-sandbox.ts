@@ -106,6 +106,11 @@ class InlineSandbox implements Sandbox {
 
   async resume(): Promise<void> {}
 
+  /** There is nothing that could run a command. */
+  async exec(): Promise<null> {
+    return null;
+  }
+
   /** Nothing here needs a grace: it ends at once. */
   async terminate(instanceId: string): Promise<void> {
     const instance = this.#instances.get(safeId(instanceId));

@@ -53,6 +53,15 @@ export async function freeze(groups: readonly string[], withinMs: number): Promi
   }
 }
 
+/** Whether the processes of the groups stand still. */
+export function isFrozen(groups: readonly string[]): boolean {
+  try {
+    return freezerOf(groups)?.frozen() ?? false;
+  } catch {
+    return false;
+  }
+}
+
 /** Repeatable; nothing happens where nothing is frozen. */
 export function thaw(groups: readonly string[]): void {
   try {

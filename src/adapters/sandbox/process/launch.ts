@@ -11,7 +11,11 @@ import { planCommand } from "./launch-command.ts";
 import type { Layout, PlannedLaunch, ProgramFiles } from "./layout.ts";
 import { startCommand, startText } from "./start-text.ts";
 
-const defaults = { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", LANG: "C.UTF-8" } as const;
+/** What is given nowhere else. */
+export const defaults = {
+  PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+  LANG: "C.UTF-8",
+} as const;
 
 /**
  * @param rules for programs of the host in place of the bootstrap
@@ -129,7 +133,11 @@ function commandOf(
   return {
     // Nothing in the workspace or in the agent's home may configure our programs.
     argv: [within.bun, "--no-env-file", "--config=/dev/null", within.script, ...(replacement ?? [])],
-    own: { [within.bun]: host.bun, [within.script]: host.script },
+    own: {
+      [within.bun]: host.bun,
+      [within.script]: host.script,
+      ...(contained ? { [join(instancePaths.programs, "hand.js")]: programs.hand } : {}),
+    },
   };
 }
 

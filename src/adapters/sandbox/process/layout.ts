@@ -90,6 +90,7 @@ export interface ProgramFiles {
   readonly bun: string;
   readonly bootstrap: string;
   readonly init: string;
+  readonly hand: string;
   /** Run instead of the bootstrap. */
   readonly program?: readonly string[];
 }

@@ -10,6 +10,7 @@ import { hostProcess, isAlive } from "../../../lib/processes/process-table.ts";
 import { makeSocketFolder } from "../../../lib/sockets/tenant-sockets.ts";
 import { StartFailure } from "../../../lib/start-failure.ts";
 import { bundleBootstrap, bundleProgram } from "../../../programs/bundle.ts";
+import type { ExecResult, InsideCommand } from "../inside.ts";
 import {
   type InstanceExit,
   type InstanceSpec,
@@ -24,6 +25,7 @@ import { type CgroupParents, findCgroups } from "./cgroup.ts";
 import { killProcesses, removeGroups } from "./cleanup.ts";
 import { followFiles, readExit } from "./follow.ts";
 import { freeze, thaw } from "./freezing.ts";
+import { runInside } from "./hand.ts";
 import { type HostProgramRules, hostProgram } from "./host-program.ts";
 import { planLaunch } from "./launch.ts";
 import type { ProgramFiles } from "./layout.ts";
@@ -64,10 +66,11 @@ export async function createProcessSandbox(options: ProcessSandboxOptions): Prom
   const layout = new Layout(resolve(options.dataDir));
   prepareLayout(layout);
   await removeOldDrafts(layout);
-  const [supervisor, bootstrap, init] = await Promise.all([
+  const [supervisor, bootstrap, init, hand] = await Promise.all([
     bundleProgram(layout.dataDir, "supervisor"),
     bundleBootstrap(layout.dataDir),
     bundleProgram(layout.dataDir, "init"),
+    bundleProgram(layout.dataDir, "hand"),
   ]);
   const { own = [] } = options;
   const cgroups = options.cgroups === false ? null : findCgroups();
@@ -90,6 +93,7 @@ export async function createProcessSandbox(options: ProcessSandboxOptions): Prom
     bun: await runtimeWithin(dirname(init)),
     bootstrap,
     init,
+    hand,
     ...(options.program ? { program: options.program } : {}),
   };
   const rules: HostProgramRules = { allowed: options.hostPrograms, own: [layout.dataDir, ...own] };
@@ -264,6 +268,18 @@ class ProcessSandbox implements Sandbox {
   async resume(instanceId: string): Promise<void> {
     const supervisor = await readJson<SupervisorRecord>(join(this.layout.instance(instanceId), "supervisor.json"));
     if (supervisor !== null) thaw(supervisor.cgroups);
+  }
+
+  async exec(instanceId: string, command: InsideCommand, signal: AbortSignal): Promise<ExecResult | null> {
+    const directory = this.layout.instance(instanceId);
+    const [supervisor, plan] = await Promise.all([
+      readJson<SupervisorRecord>(join(directory, "supervisor.json")),
+      readJson<LaunchPlan>(join(directory, "launch.json")),
+    ]);
+    if (supervisor === null || plan === null || !isAlive(supervisor) || (await readExit(directory)) !== null)
+      return null;
+    const { layout, programs, bubblewrap } = this;
+    return runInside({ directory, plan, supervisor, layout, programs, bubblewrap }, command, signal);
   }
 
   async terminate(instanceId: string, graceMs: number): Promise<void> {

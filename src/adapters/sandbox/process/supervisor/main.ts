@@ -6,16 +6,17 @@
  *
  * Argument: the instance's directory.
  */
-import { closeSync, openSync, statSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DiskGrowth, glanceMs } from "../../../../lib/files/disk-growth.ts";
 import { untilRoom } from "../../../../lib/files/disk-room.ts";
 import { readJson, writeAtomically } from "../../../../lib/files/json-file.ts";
-import { identify, processes, signal } from "../../../../lib/processes/process-table.ts";
+import { identify, isAlive, type ProcessIdentity, processes, signal } from "../../../../lib/processes/process-table.ts";
 import { childOutput } from "../../../../programs/pipes.ts";
 import type { ExitReason } from "../../instance.ts";
 import { InstanceCgroup } from "../cgroup.ts";
 import { type InstanceProcesses, killProcesses, livingProcesses, removeGroups, sampleProcesses } from "../cleanup.ts";
+import { enteredFolder } from "../entered.ts";
 import { thaw } from "../freezing.ts";
 import {
   type ExitRecord,
@@ -188,7 +189,7 @@ class Instance {
   /** Counts what there is now and then, and at once when a quick look finds much. */
   async #isOverMemory(): Promise<boolean> {
     const { memoryBytes } = this.plan.limits;
-    const pids = sampleProcesses(this.#ownProcesses);
+    const pids = this.#sampled();
     const isDue = performance.now() - this.#memoryCountedAt >= memoryCheckMs;
     if (!isDue && residentBytes(pids) <= memoryBytes) return false;
     this.#memoryCountedAt = performance.now();
@@ -216,12 +217,33 @@ class Instance {
     return room !== null && room < 0;
   }
 
+  /** The instance's own, and what entered it from outside. */
+  #sampled(): number[] {
+    const own = sampleProcesses(this.#ownProcesses);
+    const entered = enteredIn(directory).flatMap((root) => sampleProcesses({ root, cgroups: [], mark: null }));
+    return entered.length === 0 ? own : [...new Set([...own, ...entered])];
+  }
+
   /** Bytes that may still be written; null when they cannot be told. */
   async #diskRoom(): Promise<number | null> {
     const { measured, limits, dataDir } = this.plan;
     // Volumes are measured by the node, but what was deleted in one shows only here.
-    const used = await diskUsage(measured === null ? [] : [measured], sampleProcesses(this.#ownProcesses), [dataDir]);
+    const used = await diskUsage(measured === null ? [] : [measured], this.#sampled(), [dataDir]);
     return used === null ? null : limits.diskBytes - used;
+  }
+}
+
+/** Processes of the host that have entered the instance; see `hand.ts`. */
+function enteredIn(instance: string): number[] {
+  const folder = join(instance, enteredFolder);
+  try {
+    return readdirSync(folder).flatMap((name) => {
+      const identity: ProcessIdentity | null = JSON.parse(readFileSync(join(folder, name), "utf8"));
+      return identity !== null && isAlive(identity) ? [identity.pid] : [];
+    });
+  } catch {
+    // None ever has, or one has just left.
+    return [];
   }
 }
 
