@@ -15,7 +15,7 @@ import { incidents } from "../incidents/feature.ts";
 import { limits } from "../limits/feature.ts";
 import { references } from "../references/feature.ts";
 import { securityContexts } from "../security-contexts/feature.ts";
-import { createCommandTool, noWayIn, tools } from "../tools/feature.ts";
+import { createCommandTool, tools } from "../tools/feature.ts";
 import { fsTools } from "../tools/fs/feature.ts";
 import { volumes } from "../volumes/feature.ts";
 import { openAgentFeeds } from "./agent-stream/feeds.ts";
@@ -24,6 +24,8 @@ import { childStartActivity } from "./children.ts";
 import { createCommitted } from "./committed.ts";
 import { openConcurrency } from "./concurrency.ts";
 import { createExecutionFiles, executionFileRoutes } from "./files.ts";
+import { createHands } from "./hands/hands.ts";
+import { openHandsWire } from "./hands/wire.ts";
 import { hidingIn } from "./hiding.ts";
 import { callGatherActivity } from "./iteration/call-activities.ts";
 import { contextTexts } from "./iteration/context.ts";
@@ -163,6 +165,20 @@ export const executions = defineFeature({
     });
     const { maskerOf } = referred;
     const { startAs, cancelOfAgent } = executions;
+    let gatewayUrl = "";
+    const wire = openHandsWire(redisServers, prefix, runtime.nodeId);
+    const hands = createHands({
+      runtime,
+      plans,
+      sandboxes,
+      references: referred,
+      maskerOf,
+      mintEgressToken: executionTokens.egress.mint,
+      view: (plan) => volumes.view(plan, false),
+      gatewayUrl: () => gatewayUrl,
+      wire,
+      now,
+    });
     volumes.heldBy(records.known);
     securityContexts.ceilingsFrom(async (tenant, executionId) => {
       const state = await runtime.of(execution).at(tenant, executionId.toLowerCase()).read();
@@ -178,6 +194,7 @@ export const executions = defineFeature({
     });
 
     function activities({ url, handle }: InternalAddress) {
+      gatewayUrl = url;
       const launch = {
         runtime,
         plans,
@@ -244,7 +261,7 @@ export const executions = defineFeature({
         ...executionFileRoutes(files),
       ],
       actors: [execution],
-      toolProviders: [createCommandTool(async () => noWayIn), ...volumes.toolProviders(planOf)],
+      toolProviders: [createCommandTool(hands.exec), ...volumes.toolProviders(planOf)],
       activities,
       projections: [executionsProjection],
       announced(news) {
@@ -279,6 +296,7 @@ export const executions = defineFeature({
       erase: (tenant) => eraseExecutions({ runtime, records, volumes }, tenant),
       metrics: [...executionMetrics(records, runtime), ...modelMetrics.metrics, ...committed.metrics],
       async close() {
+        wire.close();
         await feeds.close();
         await concurrency.close();
       },

@@ -278,7 +278,8 @@ export function sandboxConformance(name: string, make: () => Promise<SandboxFixt
           args: ["-c", "grep -E 'CapEff|NoNewPrivs|Seccomp:' /proc/self/status; cat /proc/net/dev | wc -l"],
         });
         expect(rights?.stdout).toMatch(/CapEff:\s+0+\n/);
-        if (!sandbox.describe().unenforcedLimits.includes("system_calls")) expect(rights?.stdout).toMatch(/Seccomp:\s+2/);
+        if (!sandbox.describe().unenforcedLimits.includes("system_calls"))
+          expect(rights?.stdout).toMatch(/Seccomp:\s+2/);
         expect(rights?.stdout).toMatch(/NoNewPrivs:\s+1\n/);
         const own = await run({
           command: "sh",

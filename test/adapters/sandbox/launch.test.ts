@@ -24,7 +24,7 @@ function writtenOnly(spec: InstanceSpec): string {
   const { plan } = planLaunch(
     spec,
     layout,
-    { bun: process.execPath, bootstrap: "", init: "", program: shellProgram },
+    { bun: process.execPath, bootstrap: "", hand: "/programs/hand.js", init: "", program: shellProgram },
     null,
     null,
     { allowed: true, own: [] },
