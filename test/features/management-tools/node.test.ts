@@ -1,7 +1,8 @@
 /** Management tools in the loop of a model, on a running node (docs/reference/management-tools.md). */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { LooseJson } from "../../harness/loose-json.ts";
-import { type AgentOptions, calls, manifest, say } from "../../harness/manifests.ts";
+import { type AgentOptions, calls, manifest, say, shell } from "../../harness/manifests.ts";
+import { until } from "../../harness/until.ts";
 import { ExecutionFixture } from "../executions/fixture.ts";
 
 let at: ExecutionFixture;
@@ -184,4 +185,57 @@ test("the tenant, users, roles and scopes of arguments have no effect", async ()
   ]);
   expect(told.steps[0]?.status).toBe("succeeded");
   expect(told.steps[1]).toMatchObject({ status: "failed", result: { code: "tenant_mismatch" } });
+});
+
+test("system tools are refused without the role, under a context that opens all", async () => {
+  const bearer = { Authorization: `Bearer ${await at.node.token({ sub: "owner" }, "tenant-north")}` };
+  const contextAll = { name: "all", capabilities: [{ tool_pattern: "*" }] };
+  expect((await at.node.call("POST", "/v1/security-contexts", contextAll, bearer)).status).toBe(201);
+  const agentId = await at.deploy(
+    {
+      tools: ["*"],
+      script: [calls(["svc.system.config", {}]), calls(["svc.agent.list", {}]), say("done")],
+      spec: { security_context: "all" },
+    },
+    bearer,
+  );
+  const { body } = await at.start(agentId, { wait_seconds: 30 }, bearer);
+  const record = (await at.node.call("GET", `/v1/executions/${body.execution_id}`, undefined, bearer)).body;
+  const [config, list] = record.iterations[0].trajectory;
+  expect(JSON.parse(config.result_json)).toMatchObject({ status: "error", code: "operator_required" });
+  expect(JSON.parse(list.result_json)).toMatchObject({ tool: "svc.agent.list" });
+  expect(record.starter).toMatchObject({ realm: "tenant-north", kind: "tenant_user", sub: "owner", role: null });
+});
+
+test("a starter who loses a scope loses it in the run within 5 s", async () => {
+  const waited = await at.launch({ tools: ["cmd.run"], script: [shell("sleep 300"), say("x")] });
+  const made = (name: string) => ({ manifest_yaml: JSON.stringify(manifest({ name, tools: [], script: [say("x")] })) });
+  const operator = await at.node.token({ grant_type: "password", username: "operator", password: "dev" }, "svc-system");
+  const bearer = { Authorization: `Bearer ${operator}` };
+  const agentId = await at.deploy(
+    {
+      tools: ["svc.*"],
+      script: [
+        calls(["svc.agent.create", made("before-the-loss")]),
+        calls(["svc.task.wait", { execution_id: waited, timeout_seconds: 120 }]),
+        calls(["svc.agent.create", made("after-the-loss")]),
+        say("done"),
+      ],
+      spec: context,
+    },
+    bearer,
+  );
+  const { body } = await at.start(agentId, {}, bearer);
+  await until(async () => (await at.node.call("GET", "/v1/agents/lookup/before-the-loss")).status === 200);
+  const { sub } = (await at.record(body.execution_id)).starter;
+  await until(async () => {
+    const { count } = await at.stores.sql`update users set role = 'readonly' where user_id = ${sub}`;
+    return count > 0;
+  });
+  // As long as the promise says, and no longer.
+  await Bun.sleep(5_000);
+  await at.node.call("POST", `/v1/executions/${waited}/cancel`);
+  const [before, wait, after] = await steps(body.execution_id);
+  expect([before?.status, wait?.result.status]).toEqual(["succeeded", "cancelled"]);
+  expect(after).toMatchObject({ status: "failed", result: { code: "insufficient_scope" } });
 });
