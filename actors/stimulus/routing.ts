@@ -58,14 +58,15 @@ export function rateUserOfReceiver({ kind, realm, sub }: Receiver): RateUser | n
 }
 
 /**
- * For whom the run of a stimulus acts: of a webhook the creator of its source, where that has one.
+ * For whom the run of a stimulus acts: who posted or replayed it, of a webhook the creator of its source, where that has one.
  * @param source under which it came, as it is configured now
  */
 export function starterOfStimulus(
-  { receivedBy, sourceId }: Pick<Stimulus, "receivedBy" | "sourceId">,
+  { receivedBy, sourceId, startedBy = null }: Pick<Stimulus, "receivedBy" | "sourceId" | "startedBy">,
   source: { readonly id: string; readonly creator?: Starter | null } | null,
 ): Starter | null {
-  if (receivedBy.kind !== "webhook" || source === null || source.id !== sourceId) return null;
+  if (receivedBy.kind !== "webhook") return startedBy;
+  if (source === null || source.id !== sourceId) return null;
   return source.creator ?? null;
 }
 

@@ -1,5 +1,6 @@
 /** A stimulus on its way from its delivery to the run it starts: its shapes, and how that way ends. */
 import type { Identity } from "../identity/identity.ts";
+import type { Starter } from "../identity/starter.ts";
 import type { FailedStatus } from "./statuses.ts";
 
 export type Channel = "api" | "webhook" | "replay";
@@ -53,6 +54,8 @@ export interface Arrival {
   readonly override: { readonly workflow: string; readonly version: string | null } | null;
   readonly replayOf: string | null;
   readonly receivedBy: Receiver;
+  /** For whom its run acts; null, like none: a webhook, whose source says so. */
+  readonly startedBy?: Starter | null;
 }
 
 /** An accepted stimulus, as the node that processes it needs it. */

@@ -1,5 +1,6 @@
 /** Management tools in the loop of a model, on a running node (docs/reference/management-tools.md). */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { createHmac } from "node:crypto";
 import type { LooseJson } from "../../harness/loose-json.ts";
 import { type AgentOptions, calls, manifest, say, shell } from "../../harness/manifests.ts";
 import { until } from "../../harness/until.ts";
@@ -238,4 +239,32 @@ test("a starter who loses a scope loses it in the run within 5 s", async () => {
   const [before, wait, after] = await steps(body.execution_id);
   expect([before?.status, wait?.result.status]).toEqual(["succeeded", "cancelled"]);
   expect(after).toMatchObject({ status: "failed", result: { code: "insufficient_scope" } });
+});
+
+test("a posted stimulus runs for its caller, a webhook for its source's creator", async () => {
+  const name = `heard-${process.pid}`;
+  expect((await at.node.call("POST", "/v1/workflows", workflow(name))).status).toBe(200);
+  const secret = "s".repeat(32);
+  const route = { source: "shop", workflow: name, secret };
+  expect((await at.node.call("POST", "/v1/stimulus-routes", route)).status).toBe(201);
+  const caller = await at.node.token({ grant_type: "password", username: "admin", password: "dev" }, "svc-system");
+  const sent = { source: "shop", content: "{}" };
+  const posted = (await at.node.call("POST", "/v1/stimuli", sent, { Authorization: `Bearer ${caller}` })).body;
+  const body = '{"n":1}';
+  const hooked = await fetch(`${at.node.url}/v1/webhooks/shop`, {
+    method: "POST",
+    headers: {
+      "Content-Type": "application/json",
+      "X-Svc-Signature": `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`,
+    },
+    body,
+  });
+  const delivered = (await hooked.json()) as LooseJson;
+  const starterOf = async (id: string) =>
+    (await at.node.call("GET", `/v1/workflows/executions/${id}`)).body.starter ?? null;
+  const creator = (await at.node.call("GET", "/v1/stimulus-routes")).body.items[0].created_by.sub;
+  const ofPosted = await starterOf(posted.workflow_execution_id);
+  expect(ofPosted.kind).toBe("operator");
+  expect((await starterOf(delivered.workflow_execution_id)).sub).toBe(creator);
+  expect(ofPosted.sub).not.toBe(creator);
 });

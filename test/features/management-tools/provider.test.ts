@@ -58,7 +58,10 @@ test("in a session its opener must hold the scope and the role as well", async (
   expect(await call("svc.test.deploy", {}, session)).toMatchObject({ status: "failed", code: "insufficient_scope" });
   expect(await call("svc.test.operate", {}, session)).toMatchObject({ status: "failed", code: "operator_required" });
   expect(await call("svc.test.operate")).toMatchObject({ status: "succeeded" });
-  expect([provider.mayCall(opener, "aegis.test.deploy"), provider.mayCall(admin, "svc.test.put")]).toEqual([false, true]);
+  expect([provider.mayCall(opener, "aegis.test.deploy"), provider.mayCall(admin, "svc.test.put")]).toEqual([
+    false,
+    true,
+  ]);
 });
 
 test("a call has one id over its attempts, which no caller chooses", async () => {

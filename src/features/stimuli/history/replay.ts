@@ -5,6 +5,7 @@
  */
 
 import type { Identity } from "../../../../actors/identity/identity.ts";
+import { starterOf } from "../../../../actors/identity/starter.ts";
 import { invalidAt, Problem, type ProblemCode } from "../../../../actors/kernel/problem.ts";
 import { isStorable, unusableText } from "../../../../actors/manifest/storable.ts";
 import type { FullStimulusRow } from "../../../../actors/stimulus/record.ts";
@@ -116,6 +117,7 @@ export function createReplays({ sql, records, audit, sources, intake, report, no
       override,
       replayOf: id,
       receivedBy: receiverOf(identity),
+      startedBy: starterOf(identity),
     };
   }
 

@@ -194,11 +194,11 @@ with arrived as (
   select * from unnest($1::text[], $2::uuid[], $3::text[], $4::text[], $5::text[],
     string_to_array($6::text, $28::text), $7::text[], $8::text[], $9::int[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $17::uuid[],
     $18::int[], $19::bigint[], $20::text[], $21::text[], $22::text[], $23::text[], $24::text[], $25::text[],
-    $26::text[], $27::text[], $29::text[])
+    $26::text[], $27::text[], $29::text[], $30::text[])
     as a (tenant, id, source, channel, acknowledge, content, content_encoding, content_type, content_size,
       content_sha256, headers, headers_truncated, idempotency_key, key_digest, source_id, override, run_id,
       attempts, received_at, replay_of, received_by_kind, received_by_sub, has_key,
-      received_by_email, received_by_tier, guard_digest, signed_digest, received_by_realm)
+      received_by_email, received_by_tier, guard_digest, signed_digest, received_by_realm, starter)
 ), claimed as (
   insert into stimulus_keys (tenant, source, key_digest, guard_digest, stimulus_id, accepted_at)
   select tenant, source, decode(key_digest, 'hex'), decode(nullif(guard_digest, ''), 'hex'), id,
@@ -210,7 +210,7 @@ with arrived as (
 insert into stimuli (tenant, id, source, channel, acknowledge, content, content_encoding, content_type, content_size,
   content_sha256, headers, headers_truncated, idempotency_key, source_id, override, run_id, attempts,
   due_at, replay_of, received_by_kind, received_by_sub, received_by_email, received_by_tier, received_at, last_event_at,
-  guard_digest, received_by_realm)
+  guard_digest, received_by_realm, starter)
 select tenant, id, source, channel, acknowledge, coalesce(content, ''), content_encoding, nullif(content_type, ''), content_size,
   content_sha256, headers, headers_truncated = 't', case when has_key = 't' then idempotency_key end,
   nullif(source_id, '')::uuid, nullif(override, '')::jsonb, run_id, attempts,
@@ -218,7 +218,8 @@ select tenant, id, source, channel, acknowledge, coalesce(content, ''), content_
     else interval '0' end,
   nullif(replay_of, '')::uuid, received_by_kind, received_by_sub, nullif(received_by_email, ''),
   nullif(received_by_tier, ''), to_timestamp(received_at / 1000.0),
-  to_timestamp(received_at / 1000.0), decode(nullif(signed_digest, ''), 'hex'), nullif(received_by_realm, '')
+  to_timestamp(received_at / 1000.0), decode(nullif(signed_digest, ''), 'hex'), nullif(received_by_realm, ''),
+  nullif(starter, '')::jsonb
 from arrived where key_digest = '' or id in (select stimulus_id from claimed)
 on conflict (tenant, id) do nothing
 returning id`;
@@ -260,6 +261,7 @@ async function insert(sql: Sql, batch: readonly Waiting[]): Promise<ReadonlySet<
       of(({ guard }) => guard ?? ""),
       contents.separator,
       of(({ receivedBy }) => receivedBy.realm ?? ""),
+      of(({ startedBy = null }) => (startedBy === null ? "" : JSON.stringify(startedBy))),
     ],
     { prepare: true },
   );

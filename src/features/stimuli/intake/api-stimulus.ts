@@ -1,5 +1,7 @@
 /** A stimulus posted by a caller of the API, read and checked (docs/reference/stimuli.md). */
+
 import type { Identity } from "../../../../actors/identity/identity.ts";
+import { starterOf } from "../../../../actors/identity/starter.ts";
 import { invalidAt, Problem } from "../../../../actors/kernel/problem.ts";
 import { contentOf } from "../../../../actors/stimulus/content.ts";
 import { parseSource } from "../../../../actors/stimulus/routing.ts";
@@ -51,6 +53,7 @@ export async function arrivalOf(
     override: null,
     replayOf: null,
     receivedBy: receiverOf(identity),
+    startedBy: starterOf(identity),
   };
 }
 

@@ -1,4 +1,5 @@
 /** What waits to be processed is taken up by turns of tenants, so that one with thousands that wait delays no other. */
+import type { Starter } from "../../../../../actors/identity/starter.ts";
 import type { Channel, Receiver, Stimulus } from "../../../../../actors/stimulus/stimulus.ts";
 import { texts } from "../../../../store/postgres/array-literal.ts";
 import type { Sql } from "../../../../store/postgres/pool.ts";
@@ -84,7 +85,7 @@ async function takePage(sql: Sql, { limit, except, after, at }: PageOptions): Pr
         s.content_size, s.content_sha256, s.headers, s.headers_truncated, s.idempotency_key,
         encode(s.guard_digest, 'hex') as guard, s.source_id, s.override,
         s.run_id, s.router_execution_id, s.attempts, s.failures, s.replay_of, s.received_by_kind, s.received_by_sub,
-        s.received_by_email, s.received_by_tier, s.received_by_realm, s.received_at
+        s.received_by_email, s.received_by_tier, s.received_by_realm, s.received_at, s.starter
     )
     select shares.tenants, shares.last, begun.* from shares left join begun on true`;
   const rows = found.filter(({ id }) => id !== null).sort((one, other) => (one.id < other.id ? -1 : 1));
@@ -118,6 +119,7 @@ interface DrivenRow {
   readonly received_by_email: string | null;
   readonly received_by_tier: Receiver["tier"];
   readonly received_by_realm: string | null;
+  readonly starter: Starter | null;
   readonly received_at: Date;
 }
 
@@ -151,6 +153,7 @@ function drivenStimulus(row: DrivenRow): Stimulus {
       tier: row.received_by_tier,
       realm: row.received_by_realm,
     },
+    startedBy: row.starter,
     receivedAt: row.received_at.getTime(),
   };
 }
