@@ -83,5 +83,6 @@ export function invocationError(
   if (status === 503 || status === 504) return { number: -32010, name: "SERVICE_UNAVAILABLE", code };
   if (status === 501) return { number: -32012, name: "NOT_CONFIGURED", code };
   if (status >= 500) return { number: -32603, name: "INTERNAL_ERROR", code };
+  if (status === 422) return { number: -32602, name: "INVALID_ARGUMENTS", code };
   return { number: 1000, name: "MALFORMED_ENVELOPE", code: code === "malformed_body" ? "malformed_envelope" : code };
 }

@@ -54,7 +54,9 @@ export interface AnswerSeal {
 }
 
 /** What of a call tells whether it is repeated. */
-export type RepeatableCall = Pick<Call, "request" | "identity" | "tenant" | "path" | "url" | "bytes" | "signal">;
+export type RepeatableCall = Pick<Call, "request" | "tenant" | "path" | "url" | "bytes" | "signal"> & {
+  readonly identity: Pick<Call["identity"], "realm" | "userId" | "keyId">;
+};
 
 /**
  * Runs `work` under the request's `Idempotency-Key`, or just runs it when there is none.

@@ -1,4 +1,6 @@
 /** Signed tool calls: keys and sessions of agents, and the envelopes that they sign. */
+import { execution } from "../../../actors/execution/execution.ts";
+import { Problem } from "../../../actors/kernel/problem.ts";
 import { integer, secret, text } from "../../config/setting.ts";
 import { repeatedly } from "../../lib/timers.ts";
 import { audit } from "../audit/feature.ts";
@@ -8,9 +10,20 @@ import { executionTokens } from "../execution-tokens/feature.ts";
 import { executions } from "../executions/feature.ts";
 import { defineFeature } from "../feature.ts";
 import { incidents } from "../incidents/feature.ts";
+import { invocations } from "../invocations/feature.ts";
+import { pipeline } from "../pipeline/feature.ts";
+import type { AskPeople } from "../pipeline/port.ts";
 import { securityContexts } from "../security-contexts/feature.ts";
+import { tools } from "../tools/feature.ts";
 import { createAttempts } from "./attempts.ts";
+import { createAdmission } from "./invoke/admission.ts";
+import { createCallers } from "./invoke/caller.ts";
+import { createChecks } from "./invoke/checks.ts";
+import { createInvoke } from "./invoke/invoke.ts";
+import { invokeRoutes } from "./invoke/routes.ts";
+import { createLiveSessions } from "./invoke/session.ts";
 import { createSealKeys, encryptedKeys, shownKey } from "./keys.ts";
+import { invocationRefusal, refusalResponse } from "./refusal.ts";
 import { createAttestation } from "./sessions/attestation.ts";
 import { sessionEnds } from "./sessions/projection.ts";
 import { sessionRecords } from "./sessions/records.ts";
@@ -18,6 +31,7 @@ import { sessionRoutes } from "./sessions/routes.ts";
 import { AttestationBody, SessionBody } from "./sessions/schema.ts";
 import { createSessionService } from "./sessions/service.ts";
 import { createSecurityTokens } from "./tokens.ts";
+import { toolRoutes } from "./tools/routes.ts";
 
 /** Sessions are kept as long as what was called with them is looked at. */
 const keptDays = 90;
@@ -26,7 +40,17 @@ const erasedAtOnce = 1000;
 
 export const seal = defineFeature({
   name: "seal",
-  needs: { audit, encryption, executionTokens, executions, incidents, securityContexts },
+  needs: {
+    audit,
+    encryption,
+    executionTokens,
+    executions,
+    incidents,
+    invocations,
+    pipeline,
+    securityContexts,
+    tools,
+  },
   tenantTables: ["seal_sessions", "tool_call_attempts"],
   schemas: { SealAttestation: AttestationBody, SealSession: SessionBody },
   settings: {
@@ -40,6 +64,20 @@ export const seal = defineFeature({
       bounds: "1–256 printable characters",
       default: "svc-orchestrator",
     }),
+    sealMaxAgeSeconds: integer("SVC_SEAL_MAX_AGE_SECONDS", {
+      meaning: "how far the timestamp of an envelope may be from the time of the service, either way",
+      unit: "s",
+      min: 1,
+      max: 300,
+      default: 30,
+    }),
+    sealMaxBodyBytes: integer("SVC_SEAL_MAX_BODY_BYTES", {
+      meaning: "largest envelope",
+      unit: "bytes",
+      min: 1024,
+      max: 268_435_456,
+      default: 4_194_304,
+    }),
     sealTokenTtlSeconds: integer("SVC_SEAL_TOKEN_TTL_SECONDS", {
       meaning: "how long a security token lives, where its execution does not end before",
       unit: "s",
@@ -48,8 +86,9 @@ export const seal = defineFeature({
       default: 3600,
     }),
   },
-  open({ settings, ...node }, { audit, encryption, executionTokens, incidents, securityContexts }) {
-    const { sql, runtime, tenants, now, databaseNow, newId, info, warn } = node;
+  open({ settings, ...node }, needs) {
+    const { audit, encryption, executionTokens, executions, incidents, pipeline, securityContexts, tools } = needs;
+    const { sql, runtime, tenants, starters, now, databaseNow, newId, info, warn } = node;
     const report = (error: unknown): void => warn("seal", { error: String(error) });
     const keys = createSealKeys({ sql, encryption, given: settings.sealSigningKey, now, warn: report });
     const tokens = createSecurityTokens(keys, databaseNow, settings.sealIssuer);
@@ -85,10 +124,51 @@ export const seal = defineFeature({
       now,
       newId,
     });
+    // Approvals outside of a loop are asked for by a feature of their own.
+    const ask: AskPeople = () => {
+      throw new Problem("not_configured", "Calls by signed envelopes cannot wait for a person here");
+    };
+    const check = createChecks({
+      sessions: createLiveSessions(tokens, records),
+      admit: createAdmission(sql, runtime.nodeId),
+      standing: (session) => records.standing(session),
+      tenants,
+      maskerOf: async ({ detached, executionId: key, tenant }) =>
+        detached ? null : executions.maskerOf({ kind: execution.kind, key, tenant }),
+      databaseNow,
+      maxAgeSeconds: settings.sealMaxAgeSeconds,
+      newId,
+    });
+    const signedCalls = invokeRoutes({
+      invoke: createInvoke({
+        sql,
+        check,
+        callerOf: createCallers({ runtime, plans: executions.plans, starters }),
+        pipeline,
+        registry: tools,
+        ask,
+        incidents,
+        warn: report,
+        now,
+        newId,
+      }),
+      refusing: (problem, requestId) => refusalResponse(invocationRefusal(problem), requestId, null, now()),
+      maxBodyBytes: settings.sealMaxBodyBytes,
+    });
+    const listing = toolRoutes({
+      runtime,
+      plans: executions.plans,
+      tokens: executionTokens.gateway,
+      contexts: securityContexts,
+      tenants,
+      pipeline,
+      registry: tools,
+      publicUrl: node.publicUrl,
+    });
     return {
       service: { attempts: { take: attempts.take } },
-      routes,
-      internalRoutes,
+      routes: [...routes, ...signedCalls, listing.route],
+      internalRoutes: [...internalRoutes, ...signedCalls, listing.internalRoute],
       projections: [sessionEnds],
       sweeps: [
         () => keys.startTouching(),

@@ -143,6 +143,8 @@ const writers: Readonly<Record<string, string | null>> = {
   "POST /v1/mcp": null,
   "POST /v1/people": null,
   "POST /v1/people/{id}/reset": null,
+  "POST /v1/invoke": null,
+  "POST /v1/seal/invoke": null,
   "POST /v1/seal/attest": "seal_session.attested",
   "POST /v1/seal/sessions": "seal_session.opened",
   "POST /v1/secrets/{path}": "secret.written",

@@ -5,6 +5,7 @@ import { type JsonNode, readJsonText } from "../../../actors/seal/json-text.ts";
 import { createGatewayKeys } from "../../../src/features/execution-tokens/keys.ts";
 import { createExecutionTokens } from "../../../src/features/execution-tokens/tokens.ts";
 import type { LooseJson } from "../../harness/loose-json.ts";
+import { shell } from "../../harness/manifests.ts";
 import type { NodeProcess } from "../../harness/node/node-process.ts";
 import { ExecutionFixture } from "../executions/fixture.ts";
 
@@ -37,10 +38,10 @@ export class SealFixture {
     return this.at.node;
   }
 
-  /** An execution whose model says nothing for minutes, with a token of its instance. */
+  /** An execution that is at one command for minutes, with a token of its instance. */
   async instance(more: Parameters<ExecutionFixture["deploy"]>[0] = {}, headers: Headers = {}): Promise<Instance> {
     const agentId = await this.at.deploy(
-      { script: [{ content: "late", delay_ms: 240_000 }], tools: ["*"], resources: { timeout: 300 }, ...more },
+      { script: [shell("sleep 300")], tools: ["*"], resources: { timeout: 300 }, ...more },
       headers,
     );
     const { body } = await this.at.start(agentId, {}, headers);

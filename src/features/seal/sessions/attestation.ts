@@ -7,7 +7,7 @@ import { type Starter, starterOf } from "../../../../actors/identity/starter.ts"
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import { wholeCharacters } from "../../../../actors/kernel/text.ts";
 import { iso } from "../../../../actors/kernel/time.ts";
-import { detachedContext } from "../../../../actors/seal/detached.ts";
+import { contextByIdentity } from "../../../../actors/policy/security/system.ts";
 import { readPublicKey } from "../../../../actors/seal/public-key.ts";
 import { namesInstance } from "../../../../actors/seal/workload.ts";
 import { isUuid } from "../../../http/route.ts";
@@ -228,7 +228,7 @@ export function createAttestation(options: AttestationOptions) {
       const known = await tenants.find(tenant);
       if (known !== null) requireActive(known.status);
       const tier = known?.standing.tier ?? "free";
-      const context = asked.context ?? detachedContext(identity, tier);
+      const context = asked.context ?? contextByIdentity(identity, tier);
       if (!(await contexts.exists(tenant, context))) throw contextNotFound(context);
       await requireUsable(tenant, context, identity, tier);
       const subject: Subject = {

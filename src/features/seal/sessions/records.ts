@@ -115,6 +115,15 @@ export function sessionRecords(sql: Sql) {
       return row ?? null;
     },
 
+    /** How a session and its execution stand now. */
+    async standing({ id, executionId, detached }: Pick<NewSession, "id" | "executionId" | "detached">) {
+      const [row] = await sql<{ session: string; execution: string | null }[]>`
+        select s.status as session, e.status as execution from seal_sessions s
+        left join executions e on e.execution_id = ${executionId} where s.id = ${id}`;
+      if (row?.session !== "active") return "session_inactive";
+      return detached || row.execution === "running" ? "active" : "execution_not_running";
+    },
+
     /** The session of that id, or those of the execution of that id; newest first. */
     of: (tenant: string, id: string, on: Sql | Transaction = sql) => on<SessionRow[]>`
       select ${columns} from seal_sessions

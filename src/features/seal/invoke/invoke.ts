@@ -1,0 +1,170 @@
+/** A signed call from its bytes to its answer. */
+
+import type { Json } from "../../../../actors/kernel/json.ts";
+import { Problem } from "../../../../actors/kernel/problem.ts";
+import { canonicalText } from "../../../../actors/seal/canonical.ts";
+import { NotRepresentable, objectOf } from "../../../../actors/seal/numbers.ts";
+import type { RpcId, RpcRequest } from "../../../../actors/seal/rpc.ts";
+import { idempotent } from "../../../http/idempotency.ts";
+import { asProblem, internalError } from "../../../http/problem.ts";
+import { JsonText, type Reply, reply } from "../../../http/route.ts";
+import type { Sql } from "../../../store/postgres/pool.ts";
+import type { Incidents } from "../../incidents/port.ts";
+import type { Call, Invoked, Pipeline } from "../../pipeline/port.ts";
+import type { ToolRegistry } from "../../tools/port.ts";
+import { invocationRefusal, refusalResponse, type SealRefusal } from "../refusal.ts";
+import { answerOf, type CallAnswer, listed, refusal, successText } from "./answer.ts";
+import type { SealCaller } from "./caller.ts";
+import { type Admitted, EnvelopeRefused } from "./checks.ts";
+import type { Session } from "./session.ts";
+
+export interface InvokeOptions {
+  readonly sql: Sql;
+  readonly check: (bytes: Uint8Array, requestId: string) => Promise<Admitted>;
+  readonly callerOf: (session: Session) => Promise<SealCaller>;
+  readonly pipeline: Pick<Pipeline, "invoke" | "effective">;
+  readonly registry: Pick<ToolRegistry, "of">;
+  readonly ask: Parameters<Pipeline["invoke"]>[1];
+  readonly incidents: Pick<Incidents, "report">;
+  /** Told of failures of the service. */
+  readonly warn: (error: unknown) => void;
+  /** Unix ms. */
+  readonly now: () => number;
+  /** A fresh UUIDv7. */
+  readonly newId: () => string;
+}
+
+/** A request as the route has it. */
+export interface InvokeRequest {
+  readonly request: Request;
+  readonly requestId: string;
+  readonly url: URL;
+  readonly signal: AbortSignal;
+  readonly bytes: Uint8Array;
+}
+
+/** What is wrong with envelopes, where it may be somebody else's doing. */
+const suspicious = { invalid_signature: "invalid_signature", replay_detected: "replay_detected" } as const;
+
+export function createInvoke(options: InvokeOptions) {
+  const { check, callerOf, pipeline, incidents, now } = options;
+
+  function refusing(given: SealRefusal, requestId: string, id: RpcId | null): Response {
+    return refusalResponse(given, requestId, id, now());
+  }
+
+  function envelopeRefused({ code, message, session, rpc }: EnvelopeRefused, requestId: string): Response {
+    if (session !== null && (code === "invalid_signature" || code === "replay_detected")) {
+      incidents.report({
+        category: suspicious[code],
+        tenant: session.tenant,
+        agentId: session.detached ? null : session.agentId,
+        executionId: session.detached ? null : session.executionId,
+        sessionId: session.id,
+        toolName: rpc !== null && "tool" in rpc ? rpc.tool.slice(0, 300).replaceAll("\0", "") : null,
+        violationType: null,
+        details: {},
+      });
+    }
+    const details =
+      code === "rate_limited"
+        ? { violation_type: "rate_limit_exceeded", limit_source: "session", retry_after_seconds: 1 }
+        : {};
+    return refusing(refusal(code, message, details, 1), requestId, rpc?.id ?? null);
+  }
+
+  /** @param workId the same on every attempt */
+  async function called(
+    { session, invocationId }: Admitted,
+    rpc: RpcRequest,
+    request: InvokeRequest,
+    workId: string,
+  ): Promise<CallAnswer> {
+    const caller = await callerOf(session);
+    if (!("tool" in rpc)) {
+      if (rpc.method === "ping") return { status: 200, result: {} };
+      const tools = await pipeline.effective(session.tenant, caller.who, caller.policy);
+      return { status: 200, result: { tools: tools.map(listed) } };
+    }
+    let given: Call["arguments"];
+    try {
+      given = objectOf(rpc.arguments, "arguments");
+    } catch (error) {
+      if (!(error instanceof NotRepresentable)) throw error;
+      const { path, message } = error;
+      return { refusal: refusal("number_not_representable", message, { issues: [{ path, message, code: "number" }] }) };
+    }
+    const call: Call = {
+      ...{ tenant: session.tenant, entry: "seal", tool: rpc.tool, arguments: given },
+      ...{ idempotencyKey: workId, invocationId, requestId: request.requestId },
+      ...{ who: caller.who, policy: caller.policy, signal: request.signal },
+    };
+    const invoked: Invoked = await pipeline.invoke(call, options.ask, { recorded: true });
+    const tool = (await options.registry.of(session.tenant)).find(rpc.tool);
+    return answerOf(invoked, tool?.name ?? rpc.tool, invocationId, tool?.source === "mcp");
+  }
+
+  /** Under the same key a session gets the first result again, and the tool does not run again. */
+  async function onceForKey(admitted: Admitted, rpc: RpcRequest, request: InvokeRequest): Promise<CallAnswer> {
+    const { session, invocationId } = admitted;
+    if (!request.request.headers.has("idempotency-key") || !("tool" in rpc)) {
+      return called(admitted, rpc, request, invocationId);
+    }
+    const repeatable = {
+      request: request.request,
+      identity: { realm: "seal", userId: session.id, keyId: null },
+      tenant: session.tenant,
+      path: sameUrl.pathname,
+      url: sameUrl,
+      signal: request.signal,
+      bytes: new TextEncoder().encode(JSON.stringify([rpc.tool, canonicalText(rpc.arguments)])),
+    };
+    const { status, body } = await idempotent(
+      repeatable,
+      options.sql,
+      async (workId): Promise<Reply<200 | 202, Members>> => {
+        const answer = await called(admitted, rpc, request, workId);
+        if ("refusal" in answer) throw new CallRefused(answer.refusal);
+        return reply(answer.status, answer.result);
+      },
+      options.newId,
+    );
+    const result: Members = body instanceof JsonText ? (JSON.parse(body.text) as Members) : body;
+    return { status, result };
+  }
+
+  return async (request: InvokeRequest): Promise<Response> => {
+    const { requestId, bytes } = request;
+    let id: RpcId | null = null;
+    try {
+      const admitted = await check(bytes, requestId);
+      const { rpc } = admitted;
+      id = rpc.id;
+      if ("fault" in rpc) return refusing(refusal("invalid_rpc_request", rpc.fault), requestId, id);
+      const answer = await onceForKey(admitted, rpc, request);
+      if ("refusal" in answer) return refusing(answer.refusal, requestId, rpc.id);
+      return new Response(successText(rpc.id, answer.result), {
+        status: answer.status,
+        headers: { "Content-Type": "application/json" },
+      });
+    } catch (error) {
+      if (error instanceof CallRefused) return refusing(error.refusal, requestId, id);
+      if (error instanceof EnvelopeRefused) return envelopeRefused(error, requestId);
+      const problem = asProblem(error);
+      if (problem === null) options.warn(error);
+      return refusing(invocationRefusal(problem ?? internalError()), requestId, id);
+    }
+  };
+}
+
+/** A refusal leaves no answer behind under its key: the call may be tried again. */
+class CallRefused extends Problem {
+  constructor(readonly refusal: SealRefusal) {
+    super("validation_failed", refusal.message, {}, {}, refusal.status);
+  }
+}
+
+type Members = { readonly [member: string]: Json };
+
+/** Both paths of the route are one. */
+const sameUrl = new URL("http://svc/v1/seal/invoke");
