@@ -35,8 +35,8 @@ import { swarms } from "../features/swarms/feature.ts";
 import { tenants } from "../features/tenants/feature.ts";
 import { tools } from "../features/tools/feature.ts";
 import { fsTools } from "../features/tools/fs/feature.ts";
-import { webTools } from "../features/tools/web/feature.ts";
 import { volumes } from "../features/volumes/feature.ts";
+import { webTools } from "../features/web/feature.ts";
 import { definitions } from "../features/workflows/definitions/feature.ts";
 import { runs } from "../features/workflows/runs/feature.ts";
 

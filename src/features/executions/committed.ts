@@ -7,7 +7,7 @@ import { type EventFields, type EventName, eventName, readEvent } from "../../..
 import { execution } from "../../../actors/execution/execution.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import type { News } from "../../runtime/port.ts";
-import type { Incidents } from "../incidents/port.ts";
+import type { Category, Incidents } from "../incidents/port.ts";
 import type { ToolRegistry } from "../tools/port.ts";
 
 export interface CommittedOptions {
@@ -26,6 +26,11 @@ const endings: Readonly<Partial<Record<EventName, string>>> = {
   execution_cancelled: "cancelled",
   execution_timed_out: "timed_out",
 };
+
+function categoryOf(code: Json, errorCode: Json): Category {
+  if (code === "address_blocked") return "ssrf_blocked";
+  return attemptedCodes.includes(errorCode) ? "policy_violation_attempted" : "policy_violation_blocked";
+}
 
 export function createCommitted({ incidents, tools }: CommittedOptions) {
   const registers: [] = [];
@@ -72,7 +77,7 @@ export function createCommitted({ incidents, tools }: CommittedOptions) {
     const details = (fields.details ?? {}) as { readonly [member: string]: Json };
     const { code = null, error_code = null, attempted = null } = details;
     incidents.report({
-      category: attemptedCodes.includes(error_code) ? "policy_violation_attempted" : "policy_violation_blocked",
+      category: categoryOf(code, error_code),
       tenant: at.tenant,
       agentId,
       executionId: at.key,

@@ -35,7 +35,7 @@ function command(given: Record<string, unknown>): HandsOrder["command"] {
   return read;
 }
 
-test("another node's command runs beside the agent's, without its token, and ends with its caller", async () => {
+test("another node's command runs beside the agent's, and ends with its caller", async () => {
   const order = await running();
   const run = (given: Record<string, unknown>, signal = never) =>
     wire.ask({ ...order, command: command(given) }, signal);

@@ -233,7 +233,7 @@ class Instance {
   }
 }
 
-/** Processes of the host that have entered the instance; see `hand.ts`. */
+/** Processes of the host that have entered the instance; see `src/adapters/sandbox/process/hand.ts`. */
 function enteredIn(instance: string): number[] {
   const folder = join(instance, enteredFolder);
   try {

@@ -1,7 +1,7 @@
 /** The `web.*` family as a tool provider. */
-import { toolSchema } from "../../../../actors/kernel/schema.ts";
-import { type SearchEngine, SearchFailed } from "../../../adapters/search/port.ts";
-import { outcomeOf, type RegisteredTool, ToolFailure, type ToolProvider, type ToolRequest } from "../port.ts";
+import { toolSchema } from "../../../actors/kernel/schema.ts";
+import { type SearchEngine, SearchFailed } from "../../adapters/search/port.ts";
+import { outcomeOf, type RegisteredTool, ToolFailure, type ToolProvider, type ToolRequest } from "../tools/port.ts";
 import { type FetchParts, fetchPage } from "./fetch.ts";
 import { FetchArguments, readArguments, SearchArguments } from "./schema.ts";
 

@@ -1,8 +1,8 @@
 /** Arguments of the `web.*` tools. */
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { shapeIssues } from "../../../../actors/kernel/shape-issues.ts";
-import { ToolFailure } from "../port.ts";
+import { shapeIssues } from "../../../actors/kernel/shape-issues.ts";
+import { ToolFailure } from "../tools/port.ts";
 
 export const SearchArguments = Type.Object({
   query: Type.String({ minLength: 1, maxLength: 2_000, description: "What to search for" }),

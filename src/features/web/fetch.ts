@@ -1,12 +1,12 @@
 /** `web.fetch`: one page of the public web, through the egress guard. */
 import { fileURLToPath } from "node:url";
-import type { NetworkSpec } from "../../../../actors/agent/manifest/spec.ts";
-import { wholeCharacters } from "../../../../actors/kernel/text.ts";
-import { domainAllowed } from "../../../../actors/policy/security/domains.ts";
-import { EgressFailed, EgressRefused, type GuardedOptions, guardedFetch } from "../../../adapters/egress/port.ts";
-import { BudgetExceeded, ChildEnded } from "../../../lib/guarded/child.ts";
-import { runGuarded } from "../../../lib/guarded/guarded.ts";
-import { ToolFailure, ToolRefusal, type ToolRequest } from "../port.ts";
+import type { NetworkSpec } from "../../../actors/agent/manifest/spec.ts";
+import { wholeCharacters } from "../../../actors/kernel/text.ts";
+import { domainAllowed } from "../../../actors/policy/security/domains.ts";
+import { EgressFailed, EgressRefused, type GuardedOptions, guardedFetch } from "../../adapters/egress/port.ts";
+import { BudgetExceeded, ChildEnded } from "../../lib/guarded/child.ts";
+import { runGuarded } from "../../lib/guarded/guarded.ts";
+import { ToolFailure, ToolRefusal, type ToolRequest } from "../tools/port.ts";
 import { type Content, contentOf } from "./content.ts";
 import type { PageJob, PageText } from "./page.ts";
 import { FetchArguments, readArguments } from "./schema.ts";
@@ -19,13 +19,11 @@ export interface FetchParts {
   readonly ports: readonly number[];
   /** `spec.security.network` of an execution's agent; null: nothing is listed. */
   readonly networkOf: (tenant: string, executionId: string) => Promise<NetworkSpec | null>;
-  /** Told of a call that was refused for where it leads; must not throw. */
-  readonly blocked: (request: ToolRequest, refused: Blocked) => void;
   readonly now: () => number;
 }
 
 /** Where a call led that is not made. */
-export interface Blocked {
+interface Blocked {
   readonly host: string;
   readonly port: number;
   readonly reason: string;
@@ -43,8 +41,7 @@ export async function fetchPage(parts: FetchParts, request: ToolRequest) {
   const { tenant, executionId, bounds, signal } = request;
   const network = executionId === null ? null : await parts.networkOf(tenant, executionId);
   const block = (blocked: Blocked): never => {
-    parts.blocked(request, blocked);
-    throw addressBlocked(given.url, blocked);
+    throw addressBlocked(blocked);
   };
   const admit = (url: URL): void => {
     const { protocol, hostname: host, username, password } = url;
@@ -122,9 +119,10 @@ function domainNotAllowed(url: string): ToolRefusal {
   return new ToolRefusal(2004, "domain_not_allowed", "domain_not_allowed", message, url);
 }
 
-function addressBlocked(url: string, { host, reason }: Blocked): ToolRefusal {
+/** On record it is the incident `ssrf_blocked`. */
+function addressBlocked({ host, port, reason }: Blocked): ToolRefusal {
   const message = `web.fetch calls public addresses only, not ${host} (${reason})`;
-  return new ToolRefusal(2004, "address_blocked", "address_blocked", message, url);
+  return new ToolRefusal(2004, "address_blocked", "address_blocked", message, `${host}:${port}`);
 }
 
 const hostOf = (url: string): string => URL.parse(url)?.host ?? url;

@@ -1,17 +1,16 @@
 /** `web.search` and `web.fetch`: what agents read of the web without a connection of their own. */
-import type { NetworkSpec } from "../../../../actors/agent/manifest/spec.ts";
-import { execution } from "../../../../actors/execution/execution.ts";
-import { openSearch } from "../../../adapters/search/port.ts";
-import { integer, ports, secret, url } from "../../../config/setting.ts";
-import { executions } from "../../executions/feature.ts";
-import { defineFeature } from "../../feature.ts";
-import { incidents } from "../../incidents/feature.ts";
-import { tools } from "../feature.ts";
+import type { NetworkSpec } from "../../../actors/agent/manifest/spec.ts";
+import { execution } from "../../../actors/execution/execution.ts";
+import { openSearch } from "../../adapters/search/port.ts";
+import { integer, ports, secret, url } from "../../config/setting.ts";
+import { executions } from "../executions/feature.ts";
+import { defineFeature } from "../feature.ts";
+import { tools } from "../tools/feature.ts";
 import { createWebTools } from "./provider.ts";
 
 export const webTools = defineFeature({
-  name: "tools/web",
-  needs: { tools, executions, incidents },
+  name: "web",
+  needs: { tools, executions },
   settings: {
     webSearchUrl: url("SVC_WEB_SEARCH_URL", {
       meaning: "search engine of web.search, which is not offered without: a SearXNG, or with a key Brave's search API",
@@ -31,7 +30,7 @@ export const webTools = defineFeature({
     webSearchUrl === null && webSearchKey !== null && webSearchKey !== undefined
       ? ["SVC_WEB_SEARCH_KEY needs SVC_WEB_SEARCH_URL"]
       : [],
-  open({ settings, outside, now }, { executions, incidents }) {
+  open({ settings, outside, now }, { executions }) {
     const engine = openSearch(settings.webSearchUrl, settings.webSearchKey);
     const provider = createWebTools(engine, {
       outside,
@@ -41,18 +40,6 @@ export const webTools = defineFeature({
         const { network } = await executions.plans.of({ kind: execution.kind, key, tenant });
         // Written by the start from a checked manifest.
         return network as unknown as NetworkSpec | null;
-      },
-      blocked({ tenant, name, who }, { host, port, reason }) {
-        incidents.report({
-          category: "ssrf_blocked",
-          tenant,
-          agentId: who.execution?.agentId ?? null,
-          executionId: who.execution?.id ?? null,
-          sessionId: who.sessionId,
-          toolName: name,
-          violationType: "address_blocked",
-          details: { host, port, reason },
-        });
       },
       now,
     });
