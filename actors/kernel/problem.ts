@@ -69,6 +69,7 @@ export const problems = {
   iteration_not_found: 404,
   path_not_found: 404,
   volume_not_found: 404,
+  tool_server_not_found: 404,
   dead_letter_not_found: 404,
   workflow_not_found: 404,
   workflow_execution_not_found: 404,
@@ -88,6 +89,8 @@ export const problems = {
   headers_too_large: 431,
   // conflict
   agent_version_exists: 409,
+  tool_server_exists: 409,
+  tool_server_in_file: 409,
   agent_paused: 409,
   agent_archived: 409,
   already_current: 409,

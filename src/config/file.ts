@@ -12,6 +12,7 @@ export interface ConfigFile {
   readonly llm_selection?: Record<string, unknown>;
   readonly egress?: Record<string, unknown>;
   readonly oauth?: Record<string, unknown>;
+  readonly tool_servers?: readonly unknown[];
 }
 
 const sections: Record<string, "mapping" | "list"> = {
@@ -20,6 +21,7 @@ const sections: Record<string, "mapping" | "list"> = {
   llm_selection: "mapping",
   egress: "mapping",
   oauth: "mapping",
+  tool_servers: "list",
 };
 
 /** Reads and splits the file. @throws BadValue with everything that is wrong with its outer shape */

@@ -22,7 +22,7 @@ export const baseSettings = {
     default: "production",
   }),
   configFile: text("SVC_CONFIG_FILE", {
-    meaning: "YAML or JSON file with the sections auth, llm_providers, llm_selection, egress and oauth",
+    meaning: "YAML or JSON file with the sections auth, llm_providers, llm_selection, egress, oauth and tool_servers",
     pattern: anyText.pattern,
     bounds: "a path",
     default: "",

@@ -33,6 +33,7 @@ import { intake } from "../features/stimuli/intake/feature.ts";
 import { sources } from "../features/stimuli/sources/feature.ts";
 import { swarms } from "../features/swarms/feature.ts";
 import { tenants } from "../features/tenants/feature.ts";
+import { toolServers } from "../features/tool-servers/feature.ts";
 import { tools } from "../features/tools/feature.ts";
 import { fsTools } from "../features/tools/fs/feature.ts";
 import { volumes } from "../features/volumes/feature.ts";
@@ -81,4 +82,5 @@ export const features = [
   credentials,
   colony,
   mcp,
+  toolServers,
 ] as const satisfies readonly AnyFeature[];

@@ -22,8 +22,10 @@ export interface McpConnection {
   list(timeoutMs: number): Promise<readonly ListedTool[]>;
   /** @throws the signal's reason once that aborts; the server is told */
   call(tool: ListedTool, args: Readonly<Record<string, unknown>>, options: CallOptions): Promise<CallEnd>;
-  /** Resolves once it has ended, with why where this side knows. */
+  /** Resolves once it has ended. */
   readonly closed: Promise<void>;
+  /** Whether it has ended: known before any call of it fails. */
+  isClosed(): boolean;
   close(): Promise<void>;
 }
 
@@ -56,11 +58,15 @@ export async function connectServer(transport: Transport, options: ConnectOption
       },
     },
   );
+  let isClosed = false;
   let ended: () => void;
   const closed = new Promise<void>((resolve) => {
     ended = resolve;
   });
-  client.onclose = () => ended();
+  client.onclose = () => {
+    isClosed = true;
+    ended();
+  };
   // Single requests tell of their own failures.
   client.onerror = () => {};
   try {
@@ -72,6 +78,7 @@ export async function connectServer(transport: Transport, options: ConnectOption
   return {
     protocolVersion: client.getNegotiatedProtocolVersion() ?? null,
     closed,
+    isClosed: () => isClosed,
     close: () => client.close(),
 
     async list(timeoutMs) {

@@ -17,6 +17,7 @@ import { credentialRoutes } from "./routes.ts";
 import { named } from "./schema.ts";
 import { createCredentials } from "./service.ts";
 import { credentialSource } from "./source.ts";
+import { serverCredentials } from "./tool-servers.ts";
 import { encryptedColumns } from "./values.ts";
 
 export const credentials = defineFeature({
@@ -50,7 +51,7 @@ export const credentials = defineFeature({
     references.from(credentialSource({ ...shared, definitions, refreshing: oauth.refreshing }));
     const grants = createGrants({ sql, credentials, agents, definitions, audit, now });
     return {
-      service: credentials,
+      service: { ...credentials, ofServers: serverCredentials({ ...shared, refreshing: oauth.refreshing }) },
       routes: [...oauth.routes, ...credentialRoutes({ ...shared, credentials, rotate: oauth.rotate, grants, newId })],
       sweeps: [() => encryption.startReencryption(encryptedColumns), oauth.startSweep],
       jobs: [oauth.startRefreshing],

@@ -1,11 +1,11 @@
 /** What `credential:` references mean, for those who run definitions. */
 import { type Candidate, type Choice, choose } from "../../../actors/credential/choice.ts";
-import { Problem } from "../../../actors/kernel/problem.ts";
 import type { CredentialReference, Reference } from "../../../actors/manifest/references.ts";
 import { Secret } from "../../lib/secret.ts";
 import type { Audit, AuditedBy } from "../audit/port.ts";
 import type { ReferenceFault, ReferenceSource, ReferenceUse, ResolvedReference } from "../references/port.ts";
 import type { Registrars } from "../workflows/definitions/port.ts";
+import { freshRow, isUsable } from "./fresh.ts";
 import type { Refreshing } from "./oauth/refresh.ts";
 import type { CredentialRow } from "./records.ts";
 import { auditedCredential, type CredentialOptions } from "./service.ts";
@@ -31,7 +31,7 @@ const messages = {
 } as const;
 
 export function credentialSource(options: CredentialSourceOptions): ReferenceSource {
-  const { sql, records, encryption, audit, refreshing, definitions, now } = options;
+  const { sql, records, encryption, audit, definitions, now } = options;
 
   /** Those that a reference may mean, oldest first, the initiator's own ones before them. */
   async function candidates({ tenant, initiator }: ReferenceUse, { by }: CredentialReference): Promise<Known[]> {
@@ -58,15 +58,12 @@ export function credentialSource(options: CredentialSourceOptions): ReferenceSou
       scope: row.scope,
       realm: row.realm,
       userId: row.user_id,
-      isUsable: isUsable(row),
+      isUsable: isUsable(row, now()),
       isOwnerGone,
       grants: grants.map(({ type, value, at }) => ({ type, value, confirmedAt: new Date(at) })),
       row,
     }));
   }
-
-  const isUsable = ({ status, expires_at }: CredentialRow): boolean =>
-    status === "active" && (expires_at === null || expires_at.getTime() > now());
 
   /** Where a personal one depends on it: when another than its owner, who is the initiator, changed the workflow. */
   async function changedAt({ tenant, workflow }: ReferenceUse, known: readonly Known[]): Promise<Date | null> {
@@ -83,22 +80,10 @@ export function credentialSource(options: CredentialSourceOptions): ReferenceSou
     return choose({ ...use, workflow }, known);
   }
 
-  /** The same with tokens that have not ended. @throws Problem 503 while its provider gives none */
-  async function fresh(row: CredentialRow): Promise<CredentialRow | null> {
-    const { token_expires_at, tenant, id, version } = row;
-    if (token_expires_at === null || token_expires_at.getTime() > now()) return row;
-    const outcome = await refreshing.atOnce(tenant, id, null, version);
-    if (outcome === "unavailable") {
-      throw new Problem("service_unavailable", "A credential's provider gives no tokens", {}, { "Retry-After": "15" });
-    }
-    const found = outcome === "refreshed" ? await records.find(tenant, id) : null;
-    return found !== null && isUsable(found) ? found : null;
-  }
-
   async function meaning(use: ReferenceUse, reference: CredentialReference) {
     const choice = await choiceOf(use, reference);
     if ("fault" in choice) return faultOf(choice.fault);
-    const row = await fresh(choice.chosen.row);
+    const row = await freshRow(options, choice.chosen.row);
     const value = row === null ? null : usableValue(encryption, row);
     if (row === null || value === null) return faultOf("credential_not_found");
     const secret = new Secret(value);

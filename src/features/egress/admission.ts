@@ -23,12 +23,21 @@ export interface InstanceAdmission extends Admission<Subject> {
 
 /** The instance that a connection belongs to. */
 export interface Subject extends ExecutionIdentity {
-  /** Null: a command of a workflow's run. */
+  readonly of: "execution" | "run" | "further";
+  /** Null: a command of a workflow's run, or what another feature runs. */
   readonly agentId: string | null;
   readonly policy: NetworkPolicy;
 }
 
+/** What beside executions and runs has sandboxes that reach outside. */
+export interface FurtherSubjects {
+  /** What an instance may reach now; null: it is none of these, or does not run any more. */
+  policyOf(identity: ExecutionIdentity): Promise<NetworkPolicy | null>;
+}
+
 export interface AdmissionOptions {
+  /** Asked in turn about what is neither an execution nor a run. */
+  readonly further: readonly FurtherSubjects[];
   readonly tokens: Pick<ExecutionTokens, "verify">;
   readonly runtime: Pick<Runtime, "of">;
   readonly plans: Plans;
@@ -54,7 +63,14 @@ interface Known {
   received: number;
 }
 
-export function createAdmission({ tokens, runtime, plans, openEgress, report }: AdmissionOptions): InstanceAdmission {
+export function createAdmission({
+  tokens,
+  runtime,
+  plans,
+  openEgress,
+  further,
+  report,
+}: AdmissionOptions): InstanceAdmission {
   const verified = new LRUCache<string, ExecutionIdentity>({ max: capacity });
   const instances = new Map<string, Known>();
   const watch = setInterval(recheck, believedMs);
@@ -114,13 +130,21 @@ export function createAdmission({ tokens, runtime, plans, openEgress, report }: 
     // The node may have been closed since the execution began.
     const closed = policy.reach === "public" && !openEgress;
     const agentId = state.header.agent_id;
-    return { ...identity, agentId, policy: closed ? policyOf(null) : policy };
+    return { ...identity, of: "execution", agentId, policy: closed ? policyOf(null) : policy };
   }
 
   async function lookAtCommand(identity: ExecutionIdentity): Promise<Subject | null> {
     const found = await commandsAtWork(runtime, identity.tenant, [identity]);
-    if (!found.has(identity)) return null;
-    return { ...identity, agentId: null, policy: openEgress ? publicHosts : policyOf(null) };
+    if (!found.has(identity)) return lookFurther(identity);
+    return { ...identity, of: "run", agentId: null, policy: openEgress ? publicHosts : policyOf(null) };
+  }
+
+  async function lookFurther(identity: ExecutionIdentity): Promise<Subject | null> {
+    for (const each of further) {
+      const policy = await each.policyOf(identity);
+      if (policy !== null) return { ...identity, of: "further", agentId: null, policy };
+    }
+    return null;
   }
 
   /** Looks after all instances that have connections: one question for each tenant. */
@@ -137,10 +161,14 @@ export function createAdmission({ tokens, runtime, plans, openEgress, report }: 
 
   async function recheckTenant(tenant: string, all: readonly Known[]): Promise<void> {
     const subjects = all.flatMap(({ subject }) => (subject === null ? [] : [subject]));
-    const [commands, agents] = [true, false].map((is) => subjects.filter(({ agentId }) => (agentId === null) === is));
+    const ofKind = (kind: Subject["of"]) => subjects.filter((subject) => subject.of === kind);
+    const stillThere = await Promise.all(
+      ofKind("further").map(async (subject) => ((await lookFurther(subject)) === null ? [] : [subject])),
+    );
     const atWork = new Set([
-      ...(await commandsAtWork(runtime, tenant, commands ?? [])),
-      ...(await agentsAtWork(tenant, agents ?? [])),
+      ...(await commandsAtWork(runtime, tenant, ofKind("run"))),
+      ...(await agentsAtWork(tenant, ofKind("execution"))),
+      ...stillThere.flat(),
     ]);
     for (const known of all) {
       const { subject } = known;

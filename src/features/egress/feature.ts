@@ -5,6 +5,7 @@ import { executionTokens } from "../execution-tokens/feature.ts";
 import { executions } from "../executions/feature.ts";
 import { defineFeature } from "../feature.ts";
 import { incidents } from "../incidents/feature.ts";
+import type { FurtherSubjects } from "./admission.ts";
 import { createEgress } from "./open.ts";
 
 export const egress = defineFeature({
@@ -19,7 +20,9 @@ export const egress = defineFeature({
     egressPort: port("SVC_EGRESS_PORT", { meaning: "port of the egress proxy", default: 8082 }),
   },
   open({ settings, dataDir, outside, openEgress, runtime, info }, { executions, executionTokens, incidents }) {
+    const further: FurtherSubjects[] = [];
     const egress = createEgress({
+      further,
       hostname: settings.egressHost,
       port: settings.egressPort,
       socket: join(dataDir, "egress", `${runtime.nodeId}.sock`),
@@ -32,6 +35,8 @@ export const egress = defineFeature({
       maskerOf: executions.maskerOf,
       log: info,
     });
-    return { service: null, listener: { name: "egress", open: egress.listen }, metrics: egress.metrics };
+    /** Registers what beside executions and runs has sandboxes that reach outside. */
+    const alsoServes = (subjects: FurtherSubjects): void => void further.push(subjects);
+    return { service: { alsoServes }, listener: { name: "egress", open: egress.listen }, metrics: egress.metrics };
   },
 });

@@ -15,7 +15,7 @@ import type { Address, Runtime } from "../../runtime/port.ts";
 import type { ExecutionTokens } from "../execution-tokens/port.ts";
 import type { Plans } from "../executions/port.ts";
 import type { Incidents } from "../incidents/port.ts";
-import { createAdmission, type Subject } from "./admission.ts";
+import { createAdmission, type FurtherSubjects, type Subject } from "./admission.ts";
 import { createRefusals } from "./refusals.ts";
 
 export interface EgressOptions {
@@ -29,6 +29,7 @@ export interface EgressOptions {
   readonly openEgress: boolean;
   readonly tokens: Pick<ExecutionTokens, "verify">;
   readonly runtime: Pick<Runtime, "of">;
+  readonly further: readonly FurtherSubjects[];
   readonly plans: Plans;
   readonly incidents: Pick<Incidents, "report">;
   /** What hides the values that an execution was given; null: it was given none. */

@@ -72,7 +72,7 @@ export function createRefusals(
       category: "egress_blocked",
       tenant,
       agentId,
-      executionId,
+      executionId: subject.of === "further" ? null : executionId,
       sessionId: null,
       toolName: null,
       violationType: reason,

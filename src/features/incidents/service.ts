@@ -21,6 +21,7 @@ export const severities = {
   seal_session_revoked: "medium",
   attestation_refused: "medium",
   tool_server_failed: "medium",
+  tool_changed: "medium",
   egress_blocked: "medium",
   credential_refresh_failed: "medium",
   billing_drift: "medium",

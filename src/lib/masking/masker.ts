@@ -63,7 +63,24 @@ export class Masker {
   /** Every text in a JSON value with everything hidden, names of members too. */
   maskJson<T>(value: T): T {
     // Every kind of JSON value comes back as the kind it was.
-    return this.#maskAny(value) as T;
+    return this.#each(value, (text) => this.mask(text)) as T;
+  }
+
+  /** The text with `[redacted]` in the place of everything hidden. */
+  redact(text: string): string {
+    let redacted = "";
+    let at = 0;
+    for (const [from, to] of this.#spans(text)) {
+      redacted += `${text.slice(at, from)}[redacted]`;
+      at = to;
+    }
+    return at === 0 ? text : redacted + text.slice(at);
+  }
+
+  /** Likewise every text in a JSON value, names of members too. */
+  redactJson<T>(value: T): T {
+    // Every kind of JSON value comes back as the kind it was.
+    return this.#each(value, (text) => this.redact(text)) as T;
   }
 
   /** Up to where a text can be shown although it goes on: behind it a hidden value may have begun. */
@@ -73,11 +90,13 @@ export class Masker {
     return cut;
   }
 
-  #maskAny(value: unknown): unknown {
-    if (typeof value === "string") return this.mask(value);
-    if (Array.isArray(value)) return value.map((each) => this.#maskAny(each));
+  #each(value: unknown, change: (text: string) => string): unknown {
+    if (typeof value === "string") return change(value);
+    if (Array.isArray(value)) return value.map((each) => this.#each(each, change));
     if (typeof value !== "object" || value === null) return value;
-    return Object.fromEntries(Object.entries(value).map(([name, each]) => [this.mask(name), this.#maskAny(each)]));
+    return Object.fromEntries(
+      Object.entries(value).map(([name, each]) => [change(name), this.#each(each, change)] as const),
+    );
   }
 
   #add(text: string): void {

@@ -109,7 +109,7 @@ test("three servers from npm list their tools and answer calls in a sandbox", as
   );
 }, 60_000);
 
-test("a server sees its named variables alone, an empty network and no process but its own", async () => {
+test("a server's environment is its named variables and nothing of the service's", async () => {
   process.env.SVC_SECRET_OF_THE_SERVICE = "not for children";
   const opened = await open("odd", [], { environment: { ODD_TOKEN: "for the child" } });
   const environment = JSON.parse(textOf(await opened.call({ do: "env" }))) as Record<string, string>;
@@ -124,7 +124,34 @@ test("a server sees its named variables alone, an empty network and no process b
   await opened.close();
 }, 60_000);
 
-test("an answer of 11 MiB and one of 100 MB are refused while they are read, and the server goes on", async () => {
+test("a server sees no network, no process of the host and no file of the service", async () => {
+  const look = "ls /proc | grep -c '^[0-9]'; cat /proc/net/dev | wc -l; ls /data 2>&1; ls -d $0 2>&1";
+  const logs: string[] = [];
+  const child = await launchChild(
+    { sandbox: fixture.sandbox, dataDir: fixture.dataDir, shown: [] },
+    {
+      instanceId: crypto.randomUUID(),
+      serverId: crypto.randomUUID(),
+      tenant: "acme",
+      executable: "sh",
+      args: ["-c", `(${look}) >&2`, fixture.dataDir],
+      environment: {},
+      egress: null,
+      cpuMillicores: 1_000,
+      memoryBytes: 512 * 2 ** 20,
+      log: (line) => logs.push(line),
+    },
+    30_000,
+  );
+  await child.ended;
+  const [processes, interfaces, ...rest] = logs;
+  expect(Number(processes)).toBeLessThan(12);
+  // Two lines of headings, and the loopback.
+  expect(Number(interfaces)).toBe(3);
+  expect(rest.join(" ")).toContain(`cannot access '${fixture.dataDir}'`);
+}, 60_000);
+
+test("answers of 11 MiB and 100 MB are refused while they are read", async () => {
   const opened = await open("odd");
   expect((await opened.call({ do: "large", bytes: 11 * 2 ** 20 })).kind).toBe("too_large");
   expect((await opened.call({ do: "large", bytes: 100_000_000 })).kind).toBe("too_large");
@@ -162,7 +189,7 @@ test("a server that ends in a call fails the call, and nothing of it is left", a
   const pid = await opened.child.pid();
   expect(pid).not.toBeNull();
   expect((await opened.call({ do: "crash" })).kind).toBe("lost");
-  expect(await opened.child.ended).toContain("exit code");
+  await opened.child.ended;
   expect(existsSync(`/proc/${pid}/exe`)).toBe(false);
   expect(await fixture.sandbox.list()).toEqual([]);
 }, 60_000);

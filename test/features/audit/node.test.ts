@@ -71,6 +71,7 @@ const workflow = {
 /** What each request that may change something leaves in the log; null: work and its files, which have records of their own. */
 const writers: Readonly<Record<string, string | null>> = {
   "DELETE /v1/admin/rate-limits/overrides/{id}": "ratelimit.override_deleted",
+  "DELETE /v1/tool-servers/{name}": "tool_server.deleted",
   "DELETE /v1/admin/tenants/{slug}": "tenant.deleted",
   "DELETE /v1/agents/{id}": "agent.deleted",
   "DELETE /v1/api-keys/{id}": "key.revoked",
@@ -95,6 +96,7 @@ const writers: Readonly<Record<string, string | null>> = {
   "PATCH /v1/agents/{id}/scope": "agent.published",
   "PATCH /v1/colony/members/{id}": "member.role_changed",
   "PATCH /v1/stimulus-routes/{id}": "stimulus_route.updated",
+  "PATCH /v1/tool-servers/{name}": "tool_server.updated",
   "PATCH /v1/volumes/{id}": "volume.updated",
   "PATCH /v1/workflows/{ref}/scope": "workflow.published",
   "POST /realms/{realm}/protocol/openid-connect/token": null,
@@ -155,6 +157,9 @@ const writers: Readonly<Record<string, string | null>> = {
   "POST /v1/stimuli/dead-letters/replay": "stimulus.replayed",
   "POST /v1/stimuli/{id}/discard": "stimulus.discarded",
   "POST /v1/stimuli/{id}/replay": "stimulus.replayed",
+  "POST /v1/tool-servers": "tool_server.created",
+  "POST /v1/tool-servers/{name}/accept": "tool_server.accepted",
+  "POST /v1/tool-servers/{name}/restart": "tool_server.restarted",
   "POST /v1/stimulus-routes": "stimulus_route.created",
   "POST /v1/stimulus-routes/{id}/rotate-secret": "stimulus_route.secret_rotated",
   "POST /v1/teams": "team.created",

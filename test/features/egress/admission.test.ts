@@ -26,6 +26,7 @@ function stored() {
 
 function open(network: unknown = { mode: "allow", allowlist: [], denylist: [] }, openEgress = true): InstanceAdmission {
   admission = createAdmission({
+    further: [],
     tokens: {
       verify: async (token) => {
         if (token !== "good") throw new Problem("invalid_token", "no");

@@ -12,6 +12,7 @@ const subject: Subject = {
   executionId: "e",
   tenant: "t",
   instanceId: "i",
+  of: "execution",
   agentId: "a",
   policy: policyOf(null),
 };

@@ -19,6 +19,7 @@ interface Asked {
 
 /** `at:<phase>` in the mode says when it crashes or hangs: `crash:initialize`, `hang:list`, `crash:probe`. */
 export function oddTools(mode: string, peer: OddPeer, environment: Readonly<Record<string, string | undefined>>) {
+  const begunAt = Date.now();
   const state = { generation: 1, calls: 0, cancelled: [] as unknown[] };
 
   /** @returns whether this phase goes on */
@@ -59,8 +60,9 @@ export function oddTools(mode: string, peer: OddPeer, environment: Readonly<Reco
         return null;
       case "crash":
         return peer.exit(4);
-      case "crash-once":
-        return state.generation === 1 && environment.ODD_ONCE !== undefined ? peer.exit(4) : answer("survived");
+      case "hang-before":
+        // Only a process that began later answers.
+        return begunAt < Number(args.at) ? null : answer(String(args.text));
       case "large":
         return answer("x".repeat(Number(args.bytes)));
       case "noise":

@@ -1,7 +1,7 @@
 /** Streamable HTTP by the official client, every request through the guard of the egress adapter. */
 import { type FetchLike, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { bounds } from "../../../../actors/tool-server/listing.ts";
-import { type EgressEnvironment, guardedStream } from "../../egress/port.ts";
+import { type EgressEnvironment, EgressRefused, guardedStream } from "../../egress/port.ts";
 import { messageBudget } from "../budget.ts";
 import { inPlaceOf } from "../messages.ts";
 import { boundedBody } from "./bounded-body.ts";
@@ -11,12 +11,14 @@ export interface HttpOptions {
   /** Credentials by the names of their headers. */
   readonly headers: Readonly<Record<string, string>>;
   readonly outside: EgressEnvironment;
+  /** Told of an address that may not be reached. Must not throw. */
+  readonly refused: (refusal: EgressRefused) => void;
 }
 
 /** What JSON-RPC and the framing of events add to an answer. */
 const envelopeBytes = 8_192;
 
-export function httpTransport({ url, headers, outside }: HttpOptions): StreamableHTTPClientTransport {
+export function httpTransport({ url, headers, outside, refused }: HttpOptions): StreamableHTTPClientTransport {
   const messages = messageBudget();
 
   const fetch: FetchLike = async (to, init) => {
@@ -32,7 +34,10 @@ export function httpTransport({ url, headers, outside }: HttpOptions): Streamabl
         signal,
       },
       outside,
-    );
+    ).catch((error: unknown) => {
+      if (error instanceof EgressRefused) refused(error);
+      throw error;
+    });
     const asked = requestId(text);
     const isEvents = answer.headers.get("content-type")?.toLowerCase().startsWith("text/event-stream") ?? false;
     // What stands for an answer that does not come any more; where it has come, the client leaves it aside.
