@@ -10,4 +10,5 @@ export interface AgentUse {
 
 export { agentHistory } from "./events.ts";
 export type { AgentChange } from "./parts.ts";
+export type { AgentElement } from "./schema.ts";
 export type { Agents } from "./service.ts";

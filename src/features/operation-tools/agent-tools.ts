@@ -1,9 +1,10 @@
 /** Tools that deploy, show and remove agents. Each does what its route does. */
 import { Type } from "@sinclair/typebox";
+import { queryWords, searchScore } from "../../../actors/agent/search.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import { pageOf, pagingQuery } from "../../http/paging.ts";
 import { isUuid } from "../../http/route.ts";
-import type { Agents } from "../agents/port.ts";
+import type { AgentElement, Agents } from "../agents/port.ts";
 import { auditedAgent } from "../audit/port.ts";
 import { defineTool, type ManagementTool, type ToolCaller } from "../management-tools/port.ts";
 
@@ -13,6 +14,8 @@ export interface AgentToolOptions {
   readonly events: (tenant: string, agentId: string, limit: number, offset: number) => Promise<object>;
 }
 
+/** Agents that a search looks at, and at once. */
+const [maxSearched, pageSize] = [5_000, 500];
 const reference = (description: string) => Type.String({ minLength: 1, maxLength: 256, description });
 const AgentId = { agent_id: reference("UUID or name of the agent") };
 const Deployment = Type.Object({
@@ -32,6 +35,17 @@ export function agentTools({ agents, events }: AgentToolOptions): readonly Manag
   async function idOf({ tenant }: ToolCaller, { agent_id }: { readonly agent_id: string }): Promise<string> {
     const found = await agents.identify(tenant, agent_id);
     if (found === null) throw new Problem("agent_not_found", "Agent not found");
+    return found;
+  }
+  /** Those that the tenant has or sees, up to a number that no tenant is meant to have. */
+  async function everyAgent(tenant: string, label: readonly string[]): Promise<readonly AgentElement[]> {
+    const found: AgentElement[] = [];
+    for (let cursor: string | null = ""; cursor !== null && found.length < maxSearched; ) {
+      const page = pageOf(cursor === "" ? { limit: pageSize } : { limit: pageSize, cursor }, 2);
+      const { items, next_cursor } = await agents.list(tenant, { visible: true, label: [...label] }, page);
+      found.push(...items);
+      cursor = next_cursor;
+    }
     return found;
   }
   const deploy = (caller: ToolCaller, { manifest_yaml: text, force }: typeof Deployment.static) =>
@@ -78,6 +92,35 @@ export function agentTools({ agents, events }: AgentToolOptions): readonly Manag
         q: Type.Optional(Type.String({ maxLength: 256, description: "Part of the name or the description" })),
       }),
       call: ({ tenant }, given) => agents.list(tenant, given, pageOf(given, 2)),
+    }),
+    defineTool({
+      name: "svc.agent.search",
+      effect: "reads",
+      description: "Agents whose name, tags, labels or description have the words of the query, the closest first",
+      scope: "agent:list",
+      arguments: Type.Object({
+        query: Type.String({ minLength: 1, maxLength: 1024 }),
+        limit: Type.Integer({ minimum: 1, maximum: 100, default: 10 }),
+        min_score: Type.Number({ minimum: 0, maximum: 1, default: 0.3 }),
+        labels: Type.Record(Type.String(), Type.String(), {
+          default: {},
+          description: "What they must be labelled with",
+        }),
+      }),
+      call: async (caller, { query, limit, min_score, labels }) => {
+        const words = queryWords(query);
+        const label = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
+        const items = (await everyAgent(caller.tenant, label))
+          .map((agent) => ({ agent, score: searchScore(words, { ...agent, tags: agent.capability_tags }) }))
+          .filter(({ score }) => score > 0 && score >= min_score)
+          .sort((one, other) => other.score - one.score || (one.agent.name < other.agent.name ? -1 : 1))
+          .slice(0, limit)
+          .map(({ agent, score }) => {
+            const { agent_id, name, description, version, scope, status, capability_tags, labels } = agent;
+            return { agent_id, name, description, version, scope, status, capability_tags, labels, score };
+          });
+        return { items, agents: items, count: items.length };
+      },
     }),
     defineTool({
       name: "svc.agent.export",

@@ -124,17 +124,21 @@ test("agents are deployed, listed, exported and deleted by tools as by their rou
     ["svc.agent.update", { manifest_yaml: text, force: true }],
     ["svc.agent.update", { manifest_yaml: JSON.stringify(manifest({ name: `no-${name}` })) }],
     ["svc.agent.list", { q: name }],
+    ["svc.agent.search", { query: name, min_score: 0.9 }],
+    ["svc.agent.search", { query: name, labels: { none: "such" } }],
     ["svc.agent.export", { name }],
     ["svc.agent.logs", { agent_id: name, limit: 1 }],
     ["svc.agent.delete", { agent_id: name }],
     ["svc.agent.export", { name }],
   ]);
-  const [create, again, update, missing, list, exported, logs, removed, gone] = made.steps;
+  const [create, again, update, missing, list, search, none, exported, logs, removed, gone] = made.steps;
   expect(create?.result).toMatchObject({ tool: "svc.agent.create", name, created: true });
   expect(again).toMatchObject({ status: "failed", result: { code: "agent_version_exists" } });
   expect(update?.result).toMatchObject({ revision: 2, created: false });
   expect(missing).toMatchObject({ status: "failed", result: { code: "agent_not_found" } });
   expect(list?.result.items.map((one: LooseJson) => one.name)).toEqual([name]);
+  expect(search?.result.items).toMatchObject([{ name, score: 1 }]);
+  expect(none?.result.count).toBe(0);
   expect(exported?.result.manifest_yaml).toContain(name);
   expect(logs?.result).toMatchObject({ count: 1, has_more: true });
   expect(removed?.result).toMatchObject({ status: "deleted" });
