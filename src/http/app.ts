@@ -286,7 +286,7 @@ const exposedHeaders =
   "RateLimit-Policy, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset";
 const acceptedHeaders =
   "Authorization, Content-Type, Accept, Idempotency-Key, X-Request-Id, X-Tenant-Id, X-Svc-Tenant, X-Svc-Team, Last-Event-ID, " +
-  "MCP-Protocol-Version, Mcp-Method, Mcp-Name";
+  "X-Svc-Security-Context, MCP-Protocol-Version, Mcp-Method, Mcp-Name";
 
 function createCors(origins: readonly string[]): Cors {
   const any = origins.includes("*");

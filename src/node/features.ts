@@ -38,6 +38,7 @@ import { tools } from "../features/tools/feature.ts";
 import { fsTools } from "../features/tools/fs/feature.ts";
 import { volumes } from "../features/volumes/feature.ts";
 import { webTools } from "../features/web/feature.ts";
+import { waitingCalls } from "../features/waiting-calls/feature.ts";
 import { definitions } from "../features/workflows/definitions/feature.ts";
 import { runs } from "../features/workflows/runs/feature.ts";
 
@@ -81,6 +82,7 @@ export const features = [
   history,
   credentials,
   colony,
+  waitingCalls,
   mcp,
   toolServers,
 ] as const satisfies readonly AnyFeature[];

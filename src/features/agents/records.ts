@@ -65,6 +65,19 @@ interface Runnable {
 
 const runnableName = ({ tenant, agentId }: Runnable): string => `${tenant} ${agentId.toLowerCase()}`;
 
+/** What callers may run by name, as lists of tools show it. */
+export interface OfferedRow {
+  readonly name: string;
+  readonly description: string | null;
+  readonly input_schema: Json;
+}
+
+/** Which of them: one name, or those behind one; all without either. */
+export interface Offered {
+  readonly name?: string;
+  readonly after?: string;
+}
+
 /** How an agent is named in a request. */
 export type AgentKey = { readonly id: string } | { readonly name: string };
 
@@ -166,6 +179,20 @@ export function agentRecords(sql: Sql) {
           ${after === null ? sql`` : sql`and (a.name, a.agent_id::text) > (${after[0] ?? ""}, ${after[1] ?? ""})`}
         order by a.name, a.agent_id::text
         limit ${page.limit + 1} offset ${page.offset}`;
+    },
+
+    /**
+     * The active agents that names mean in the tenant, by name: its own hide global ones, also while they are paused.
+     */
+    offered(tenant: string, { name, after }: Offered, limit: number): PendingQuery<OfferedRow[]> {
+      return sql<OfferedRow[]>`
+        select name, description, input_schema from (
+          select distinct on (a.name) a.name, a.status, v.metadata->>'description' as description, v.input_schema
+          from agents a ${versionJoin(null)}
+          where ${visible(tenant)}
+            ${name === undefined ? sql`` : sql`and a.name = ${name}`} ${after === undefined ? sql`` : sql`and a.name > ${after}`}
+          order by a.name, a.tenant = ${tenant} desc) offered
+        where status = 'active' order by name limit ${limit}`;
     },
 
     /** Newest first; a page ends early, behind its first element, where its manifests come to more than 4 MiB. */

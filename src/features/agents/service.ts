@@ -9,7 +9,7 @@ import { isUuid } from "../../http/route.ts";
 import { changing } from "./changes.ts";
 import { type AgentsOptions, agentNotFound, agentParts, type Caller, mayPublish, versionNotFound } from "./parts.ts";
 import { publishing } from "./publish.ts";
-import type { AgentKey, AgentRow } from "./records.ts";
+import type { AgentKey, AgentRow, Offered, OfferedRow } from "./records.ts";
 import type { AgentDetail, AgentElement, AgentFilter, VersionElement } from "./schema.ts";
 import { agentDetail, agentElement, versionElement } from "./wire.ts";
 
@@ -87,6 +87,10 @@ export function createAgents(options: AgentsOptions) {
       }
       return elements;
     },
+
+    /** The active agents that names mean in the tenant, by name. */
+    offered: async (tenant: string, which: Offered, limit: number): Promise<OfferedRow[]> =>
+      records.offered(tenant, which, limit),
 
     /** Whether the tenant has or sees such an agent. */
     isVisible: (tenant: string, agentId: string): Promise<boolean> => records.exists(tenant, { id: agentId }),

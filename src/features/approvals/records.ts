@@ -121,6 +121,14 @@ export function approvalRecords(sql: Sql) {
       return row?.document ?? null;
     },
 
+    /** How many calls of tools people are asked about now, as far as 1,000. */
+    async askedCalls(tenant: string): Promise<number> {
+      const [row] = await sql<{ count: number }[]>`
+        select count(*)::int as count from (
+          select 1 from approvals where tenant = ${tenant} and status = 'pending' and kind = 'tool_call' limit 1000) asked`;
+      return row?.count ?? 0;
+    },
+
     /** What the latest decided approval of an execution came to; null when there is none. */
     async lastDecision(tenant: string, executionId: string): Promise<{ status: string; decided_at: Date } | null> {
       const [row] = await sql<{ status: string; decided_at: Date }[]>`

@@ -132,6 +132,9 @@ export function createApprovals({ runtime, records, publicUrl, now }: ApprovalsO
       return sent("approvals", { ...listed, rows });
     },
 
+    /** How many calls of tools people are asked about now, as far as 1,000. */
+    askedCalls: records.askedCalls,
+
     /** The pending object as JSON; null when it is unknown, foreign, decided or overdue. */
     open: (tenant: string, approvalId: string) => records.open(tenant, approvalId, new Date(now())),
 

@@ -1,4 +1,7 @@
 /** Who speaks to the tool server, for the time of one request. */
 import type { Call } from "../../http/route.ts";
 
-export type FaceCaller = Pick<Call, "identity" | "tenant" | "requestId" | "signal" | "stopping">;
+export interface FaceCaller extends Pick<Call, "identity" | "tenant" | "requestId" | "signal" | "stopping"> {
+  /** The security context that the request names; null: that of such a caller. */
+  readonly context: string | null;
+}

@@ -60,6 +60,11 @@ export function mcpRoutes({ face, publicUrl, issuers, admits }: McpRoutesOptions
       summary: "The service as a tool server of the Model Context Protocol",
       admits,
       resourceMetadata: publicUrl + metadataPath,
+      headers: Type.Object({
+        "X-Svc-Security-Context": Type.Optional(
+          Type.String({ maxLength: 256, description: "The security context of the calls; absent: by who calls" }),
+        ),
+      }),
       body: rawBody({ limit: maxBodyBytes, accepts: ["application/json"], schema: RpcRequest }),
       responses: {
         200: Type.Union([RpcAnswer, eventStream(McpEvent)]),
@@ -81,7 +86,8 @@ export function mcpRoutes({ face, publicUrl, issuers, admits }: McpRoutesOptions
         }
         // A call may wait for minutes; what is answered as a stream keeps itself alive.
         server?.timeout(request, 0);
-        return face.answer({ identity, tenant, requestId, signal, stopping }, request, message);
+        const context = request.headers.get("x-svc-security-context")?.trim() || null;
+        return face.answer({ identity, tenant, requestId, signal, stopping, context }, request, message);
       },
     }),
     definePublicRoute({

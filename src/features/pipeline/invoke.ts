@@ -1,7 +1,7 @@
 /** The whole way of a call outside of a loop, from the caller's wish to the record of what became of it. */
 import type { Incidents } from "../incidents/port.ts";
 import type { InvocationWriter } from "../invocations/port.ts";
-import { type Call, outcomeOf, ToolFailure, type ToolOutcome } from "../tools/port.ts";
+import { type Call, outcomeOf, ToolFailure, ToolRefusal, type ToolOutcome } from "../tools/port.ts";
 import { beginOf, incidentOf, type RefusalFacts } from "./on-record.ts";
 import {
   type AskPeople,
@@ -106,6 +106,24 @@ export function createInvoke(parts: InvokeParts): Pick<Pipeline, "invoke" | "res
     return answerTo(outcome);
   }
 
+  /** Has people asked; where as many calls wait as may, the call is refused. */
+  async function asked(call: Call, one: Cleared, ask: AskPeople): Promise<Invoked> {
+    try {
+      return { is: "waiting", ...(await ask(call, one)) };
+    } catch (error) {
+      const refused = error instanceof ToolRefusal ? outcomeOf(error) : null;
+      const { invocationId, tenant } = call;
+      if (refused?.status !== "refused") {
+        invocations.change(invocationId, tenant, { outcome: "failed", code: "service_unavailable" });
+        throw error;
+      }
+      const { code, violation_type } = refused;
+      invocations.change(invocationId, tenant, { outcome: "failed", code, violation_type });
+      refusedLate(call, one.tool.name, refused);
+      return answerTo({ ...refused, retry_after_seconds: fullRetrySeconds });
+    }
+  }
+
   return {
     async invoke(call, ask: AskPeople, { recorded = false }: InvokeOptions = {}) {
       const judged = await cleared(call, false);
@@ -123,7 +141,7 @@ export function createInvoke(parts: InvokeParts): Pick<Pipeline, "invoke" | "res
         refusedLate(call, tool.name, { ...refused, attempted: tool.name });
         return { is: "refused", ...refused };
       }
-      if (clearance.approvals.length > 0) return { is: "waiting", ...(await ask(call, judged)) };
+      if (clearance.approvals.length > 0) return asked(call, judged, ask);
       return runOnRecord(call, judged, false);
     },
 
@@ -144,6 +162,8 @@ export function createInvoke(parts: InvokeParts): Pick<Pipeline, "invoke" | "res
   };
 }
 
+/** Until which a place of a waiting call may have become free. */
+const fullRetrySeconds = 60;
 const longestReason = 1024;
 
 function rejectedBy(tool: string, { judge, score, reason }: JudgedAgainst) {

@@ -46,7 +46,7 @@ export type Invoked =
   /** A person is asked; the outcome is read by the invocation's id. */
   | { readonly is: "waiting"; readonly approval_id: string; readonly expires_at: string };
 
-/** Has a person asked about a call, durably. @returns once the approval is open */
+/** Has a person asked about a call, durably. @returns once the approval is open @throws ToolRefusal where it may not wait */
 export type AskPeople = (call: Call, cleared: Cleared) => Promise<{ approval_id: string; expires_at: string }>;
 
 export interface InvokeOptions {

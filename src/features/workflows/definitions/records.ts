@@ -101,6 +101,19 @@ interface Named {
 }
 const nameOf = ({ tenant, name }: Named): string => `${tenant} ${name}`;
 
+/** What callers may run by name, as lists of tools show it. */
+export interface OfferedRow {
+  readonly name: string;
+  readonly description: string | null;
+  readonly input_schema: Json;
+}
+
+/** Which of them: one name, or those behind one; all without either. */
+export interface Offered {
+  readonly name?: string;
+  readonly after?: string;
+}
+
 export interface Located {
   readonly workflow_id: string;
   readonly tenant: string;
@@ -193,6 +206,19 @@ export function workflowRecords(sql: Sql) {
         select ${columns} from workflows w where ${where} ${latest}
         order by w.name collate "C", w.tenant collate "C", w.version_order desc, w.workflow_id
         limit ${limit + 1} offset ${offset}`;
+    },
+
+    /**
+     * The workflows that names mean in the tenant, by name: the latest version of its own before a global one.
+     */
+    offered(tenant: string, { name, after }: Offered, limit: number) {
+      return sql<OfferedRow[]>`
+        select distinct on (w.name collate "C") w.name, w.description, w.input_schema from workflows w
+        where w.tenant = any(${ownersOf(tenant)}::text[])
+          ${name === undefined ? sql`` : sql`and w.name = ${name}`}
+          ${after === undefined ? sql`` : sql`and w.name collate "C" > ${after}`}
+        order by w.name collate "C", (w.tenant = ${tenant}) desc, w.version_order desc, w.created_at desc
+        limit ${limit}`;
     },
 
     /** The versions of a name, newest first. */

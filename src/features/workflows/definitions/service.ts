@@ -2,7 +2,7 @@
 import { type List, listOf, type Page, readLabels } from "../../../http/paging.ts";
 import { changing } from "./changes.ts";
 import { type WorkflowParts, type WorkflowsOptions, workflowNotFound } from "./parts.ts";
-import { globalOwner, ownerOf, type Reference, workflowRecords } from "./records.ts";
+import { globalOwner, type Offered, type OfferedRow, ownerOf, type Reference, workflowRecords } from "./records.ts";
 import { registering } from "./register.ts";
 import { resolving } from "./resolving.ts";
 import type { WorkflowDetail, WorkflowElement, WorkflowFilter } from "./schema.ts";
@@ -55,6 +55,10 @@ export function createWorkflows(options: WorkflowsOptions) {
         id,
       ]);
     },
+
+    /** The workflows that names mean in the tenant, by name. */
+    offered: async (tenant: string, which: Offered, limit: number): Promise<OfferedRow[]> =>
+      records.offered(tenant, which, limit),
 
     registeredByOthers: records.registeredByOthers,
 

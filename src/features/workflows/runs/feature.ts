@@ -37,6 +37,7 @@ import { heldByRuns, startErasing } from "./sweep.ts";
 import { reviewByExecutions } from "./tools/review.ts";
 import { workflowTools } from "./tools/tools.ts";
 
+export { isTerminal as isLastEvent } from "./log.ts";
 export type { Runs } from "./service.ts";
 
 export const runs = defineFeature({

@@ -1,0 +1,81 @@
+/** Everything that a waiting call can be told or asked, and what it answers. */
+import { type Static, Type } from "@sinclair/typebox";
+import type { ToolGrant } from "../agent/manifest/spec.ts";
+import { ownerMessages } from "../approval/messages.ts";
+import { CallArguments } from "../approval/tool-call.ts";
+import { Starter } from "../identity/starter.ts";
+import { defineActivity, outcomeOf } from "../kernel/activity.ts";
+import { AnyJson, JsonObject } from "../kernel/json.ts";
+import { defineProtocol, message } from "../kernel/message.ts";
+import { Milliseconds, Nothing, Nullable, Text } from "../kernel/schema.ts";
+import type { RateUser } from "../policy/rates/limits.ts";
+import { AskedApproval } from "../policy/security/clearance.ts";
+import { InvocationEntry } from "../tool/invocation.ts";
+
+/** A call as it is kept while people decide: all that is needed to make it then, on any node. */
+export const KeptCall = Type.Object({
+  entry: InvocationEntry,
+  tool: Text,
+  arguments: JsonObject,
+  idempotency_key: Text,
+  request_id: Nullable(Text),
+  execution: Nullable(
+    Type.Object({
+      id: Text,
+      iteration: Type.Integer(),
+      agent_id: Text,
+      agent_name: Text,
+      deadline_at: Nullable(Milliseconds),
+    }),
+  ),
+  session_id: Nullable(Text),
+  principal: Text,
+  /** Whose permissions management tools use, and who opened the session; null: no identity. */
+  starter: Nullable(Starter),
+  opener: Nullable(Starter),
+  user: Nullable(Type.Unsafe<RateUser>(AnyJson)),
+  context: Text,
+  ceilings: Type.Array(Text),
+  grants: Nullable(Type.Array(Type.Unsafe<ToolGrant>(AnyJson))),
+  patterns: Nullable(Type.Array(Text)),
+});
+export type KeptCall = Static<typeof KeptCall>;
+
+/** What a call came to, as callers of the pipeline are told. */
+export const CallOutcome = Type.Object({
+  outcome: Type.Union([Type.Literal("success"), Type.Literal("failed"), Type.Literal("withdrawn")]),
+  result: JsonObject,
+});
+export type CallOutcome = Static<typeof CallOutcome>;
+
+/** Makes the call that people have approved. */
+export const runCall = defineActivity({
+  name: "tool_call.run",
+  input: Nothing,
+  output: CallOutcome,
+});
+
+/** Reads the edited arguments as the next person may see them. */
+export const showCall = defineActivity({ name: "tool_call.show", input: Nothing, output: CallArguments });
+
+export const Opened = Type.Object({ approval_id: Text, expires_at: Text });
+export type Opened = Static<typeof Opened>;
+
+export const toolCallProtocol = defineProtocol({
+  kind: "tool_call",
+  messages: {
+    /** Its first question is opened in the same commit. Repeatable. */
+    open: message({
+      body: Type.Object({ call: KeptCall, shown: CallArguments, asked: Type.Array(AskedApproval, { minItems: 1 }) }),
+      reply: Nullable(Opened),
+    }),
+    ...ownerMessages,
+    ran: message({ body: outcomeOf(runCall) }),
+    seen: message({ body: outcomeOf(showCall) }),
+    /** Its caller is gone for good, or may not call any more. Repeatable. */
+    withdraw: message({ body: Type.Object({ reason: Text }) }),
+    /** What it came to is kept no longer. */
+    erase: message({ body: Nothing }),
+  },
+});
+export type ToolCallMessages = typeof toolCallProtocol.messages;

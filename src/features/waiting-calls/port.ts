@@ -1,0 +1,3 @@
+/** What other features may use of tool calls that wait for people. */
+export type { WaitingCalls } from "./service.ts";
+export { invocationGet } from "./tool.ts";

@@ -1,0 +1,168 @@
+/** Tool calls outside of an agent's loop that wait for people: opened, read on, taken back. */
+
+import type { CallArguments } from "../../../actors/approval/tool-call.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
+import { iso } from "../../../actors/kernel/time.ts";
+import { toolCall } from "../../../actors/tool-call/tool-call.ts";
+import { sha256Hex } from "../../lib/digest.ts";
+import type { Runtime } from "../../runtime/port.ts";
+import type { CallEditor } from "../approvals/port.ts";
+import { type AskPeople, isCleared, type Pipeline } from "../pipeline/port.ts";
+import { ToolFailure, ToolRefusal } from "../tools/port.ts";
+import { keptCall, madeAgain } from "./kept.ts";
+import { mostOfPrincipal, type WaitingRecords } from "./records.ts";
+
+type Arguments = { readonly [member: string]: Json };
+
+/** Arguments as people may see them. @param executionId whose secrets are left out; null: of a caller without one */
+export type ShowArguments = (tenant: string, executionId: string | null, given: Arguments) => Promise<CallArguments>;
+
+/** What `svc.invocation.get` tells. */
+export type ReadOn = { readonly [member: string]: Json };
+
+export interface WaitingCalls {
+  /** Has people asked about a call. @throws ToolRefusal 2008 when as many calls wait as may */
+  readonly open: AskPeople;
+  /**
+   * How a call stands: `pending`, or what it came to.
+   * @param waitSeconds holds the answer until it has ended or the time is up
+   * @throws ToolFailure `not_found` also for a call of another principal
+   */
+  get(
+    who: { readonly tenant: string; readonly principal: string },
+    invocationId: string,
+    waitSeconds: number,
+    signal: AbortSignal,
+  ): Promise<ReadOn>;
+  /** Takes back what waits in a session that has ended. */
+  withdrawSession(tenant: string, sessionId: string, reason: string): Promise<void>;
+  /** Takes back everything of the tenant that waits. @returns whether nothing was left */
+  withdrawTenant(tenant: string): Promise<boolean>;
+}
+
+export interface WaitingCallsOptions {
+  readonly runtime: Pick<Runtime, "of">;
+  readonly records: WaitingRecords;
+  readonly show: ShowArguments;
+  /** Calls of the tenant about which people are asked now, in loops and outside of them. */
+  readonly asked: (tenant: string) => Promise<number>;
+}
+
+/** Of all its calls, in loops and outside of them. */
+const mostOfTenant = 1000;
+const atOnce = 500;
+
+export function createWaitingCalls({ runtime, records, show, asked }: WaitingCallsOptions): WaitingCalls {
+  const calls = runtime.of(toolCall);
+  const withdraw = (tenant: string, id: string, reason: string) => calls.at(tenant, id).tell("withdraw", { reason });
+
+  /** Resolves when the call has ended, or the time is up, or the caller is gone. */
+  function untilEnded(tenant: string, id: string, ms: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", done);
+        stop();
+        resolve();
+      };
+      const timer = setTimeout(() => done(), ms);
+      const stop = calls.at(tenant, id).tail(0, () => done());
+      signal.addEventListener("abort", done, { once: true });
+    });
+  }
+
+  return {
+    async open(call, cleared) {
+      const { tenant, invocationId, who } = call;
+      const { tool } = cleared;
+      if ((await asked(tenant)) >= mostOfTenant) throw full(tool.name, "tenant");
+      if (!(await records.take(invocationId, tenant, who.principal))) throw full(tool.name, "execution or caller");
+      try {
+        const given = cleared.arguments;
+        const opened = await calls.at(tenant, invocationId).ask("open", {
+          call: keptCall({ ...call, tool: tool.name }, given),
+          shown: await show(tenant, who.execution?.id ?? null, given),
+          asked: [...cleared.clearance.approvals],
+        });
+        if (opened === null) throw new Error("a call that has ended is opened again");
+        return opened;
+      } catch (error) {
+        // Where the answer was lost it may wait all the same: then its own row is written anew.
+        await records.giveBack(invocationId).catch(() => {});
+        throw error;
+      }
+    },
+
+    async get({ tenant, principal }, invocationId, waitSeconds, signal) {
+      const actor = calls.at(tenant, invocationId);
+      let state = await actor.read();
+      if (state === null || state.call.principal !== principal) {
+        throw new ToolFailure("not_found", "There is no such call of this caller that waits or waited");
+      }
+      if (state.outcome === null && waitSeconds > 0) {
+        await untilEnded(tenant, invocationId, waitSeconds * 1000, signal);
+        state = (await actor.read()) ?? state;
+      }
+      const { approval_id, expires_at, outcome } = state;
+      if (outcome !== null) return { status: "success", outcome: outcome.outcome, result: outcome.result };
+      return {
+        status: "pending",
+        code: "approval_pending",
+        approval_id,
+        invocation_id: invocationId,
+        expires_at: iso(expires_at),
+      };
+    },
+
+    async withdrawSession(tenant, sessionId, reason) {
+      const rows = await records.ofSession(tenant, sessionId);
+      await Promise.all(rows.map(({ invocation_id }) => withdraw(tenant, invocation_id, reason)));
+    },
+
+    async withdrawTenant(tenant) {
+      const rows = await records.ofTenant(tenant, atOnce);
+      await Promise.all(rows.map(({ invocation_id }) => withdraw(tenant, invocation_id, "The tenant was deleted")));
+      return rows.length === 0;
+    },
+  };
+}
+
+const full = (tool: string, of: string): ToolRefusal =>
+  new ToolRefusal(
+    2008,
+    "concurrency_exceeded",
+    "concurrent_exec_limit_exceeded",
+    `${tool} cannot wait for a person: as many calls of the ${of} wait as may (${of === "tenant" ? mostOfTenant : mostOfPrincipal})`,
+    tool,
+  );
+
+/** Arguments beside what of them people may see. */
+export const argumentsShown = (given: Arguments, redacted: Arguments): CallArguments => ({
+  given: { ...given },
+  redacted: { ...redacted },
+  sha256: sha256Hex(JSON.stringify(given)),
+});
+
+/** Checks what an approver wants a call to run with: against the tool's schema and the constraints of today. */
+export function editorOf(
+  { runtime, show }: Pick<WaitingCallsOptions, "runtime" | "show">,
+  pipeline: Pick<Pipeline, "clear">,
+  starters: Parameters<typeof madeAgain>[2],
+): CallEditor {
+  return async ({ tenant, owner, invocationId, tool, arguments: edit }) => {
+    const issue = (message: string, path = "arguments") => ({ path, message, code: "invalid" });
+    const state = await runtime.of(toolCall).at(tenant, owner.key).read();
+    if (state === null) return { fits: false, issues: [issue(`${tool} waits no longer`)] };
+    const { signal } = new AbortController();
+    const made = await madeAgain(state.call, { tenant, invocationId, signal }, starters);
+    const [judged] = await pipeline.clear([{ ...made, arguments: edit }], true);
+    if (judged === undefined) throw new Error("a call was not judged");
+    if (isCleared(judged)) {
+      return { fits: true, arguments: await show(tenant, state.call.execution?.id ?? null, judged.arguments) };
+    }
+    const { clearance } = judged;
+    const issues = clearance.is === "failed" ? (clearance.issues ?? []) : [];
+    const told = issues.map(({ path, message }) => issue(String(message), String(path)));
+    return { fits: false, issues: told.length > 0 ? told : [issue(clearance.message)] };
+  };
+}
