@@ -37,8 +37,8 @@ import { toolServers } from "../features/tool-servers/feature.ts";
 import { tools } from "../features/tools/feature.ts";
 import { fsTools } from "../features/tools/fs/feature.ts";
 import { volumes } from "../features/volumes/feature.ts";
-import { webTools } from "../features/web/feature.ts";
 import { waitingCalls } from "../features/waiting-calls/feature.ts";
+import { webTools } from "../features/web/feature.ts";
 import { definitions } from "../features/workflows/definitions/feature.ts";
 import { runs } from "../features/workflows/runs/feature.ts";
 

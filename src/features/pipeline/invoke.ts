@@ -1,7 +1,7 @@
 /** The whole way of a call outside of a loop, from the caller's wish to the record of what became of it. */
 import type { Incidents } from "../incidents/port.ts";
 import type { InvocationWriter } from "../invocations/port.ts";
-import { type Call, outcomeOf, ToolFailure, ToolRefusal, type ToolOutcome } from "../tools/port.ts";
+import { type Call, outcomeOf, ToolFailure, type ToolOutcome, ToolRefusal } from "../tools/port.ts";
 import { beginOf, incidentOf, type RefusalFacts } from "./on-record.ts";
 import {
   type AskPeople,

@@ -49,6 +49,7 @@ export const waitingCalls = defineFeature({
       projections: [waitingProjection],
       toolProviders: [invocationTool(service)],
       sweeps: [() => startWaitingSweep({ runtime, records, isSessionOver, warn })],
+      queues: [{ name: "waiting_calls", depth: service.reading }],
       endWork: service.withdrawTenant,
     };
   },

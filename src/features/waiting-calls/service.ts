@@ -34,6 +34,8 @@ export interface WaitingCalls {
     waitSeconds: number,
     signal: AbortSignal,
   ): Promise<ReadOn>;
+  /** Callers that wait for the end of a call on this node. */
+  reading(): number;
   /** Takes back what waits in a session that has ended. */
   withdrawSession(tenant: string, sessionId: string, reason: string): Promise<void>;
   /** Takes back everything of the tenant that waits. @returns whether nothing was left */
@@ -54,6 +56,7 @@ const atOnce = 500;
 
 export function createWaitingCalls({ runtime, records, show, asked }: WaitingCallsOptions): WaitingCalls {
   const calls = runtime.of(toolCall);
+  let reading = 0;
   const withdraw = (tenant: string, id: string, reason: string) => calls.at(tenant, id).tell("withdraw", { reason });
 
   /** Resolves when the call has ended, or the time is up, or the caller is gone. */
@@ -100,7 +103,10 @@ export function createWaitingCalls({ runtime, records, show, asked }: WaitingCal
         throw new ToolFailure("not_found", "There is no such call of this caller that waits or waited");
       }
       if (state.outcome === null && waitSeconds > 0) {
-        await untilEnded(tenant, invocationId, waitSeconds * 1000, signal);
+        reading += 1;
+        await untilEnded(tenant, invocationId, waitSeconds * 1000, signal).finally(() => {
+          reading -= 1;
+        });
         state = (await actor.read()) ?? state;
       }
       const { approval_id, expires_at, outcome } = state;
@@ -113,6 +119,8 @@ export function createWaitingCalls({ runtime, records, show, asked }: WaitingCal
         expires_at: iso(expires_at),
       };
     },
+
+    reading: () => reading,
 
     async withdrawSession(tenant, sessionId, reason) {
       const rows = await records.ofSession(tenant, sessionId);

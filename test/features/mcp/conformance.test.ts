@@ -39,6 +39,9 @@ const ofTheSample = [
   "prompts-get-with-args",
   "prompts-get-embedded-resource",
   "prompts-get-with-image",
+  // Of sessions with a stream of their own.
+  "server-sse-polling",
+  "server-sse-multiple-streams",
 ];
 
 let stores: TestStores;

@@ -226,10 +226,13 @@ test("more calls at once than a caller may try are refused, and nothing is run",
   );
   await client.close();
   const bodies = all.map(({ structuredContent }) => structuredContent as LooseJson);
-  expect(bodies.filter(({ status }) => status === "success").length).toBeGreaterThanOrEqual(100);
-  const refused = bodies.filter(({ status }) => status !== "success");
-  expect(refused.length).toBeGreaterThan(0);
-  for (const body of refused) expect(body).toMatchObject({ error_code: 2005, limit_source: "session" });
+  const beyond = bodies.filter(({ error_code }) => error_code === 2005);
+  expect(beyond.length).toBeGreaterThan(0);
+  for (const body of beyond) expect(body).toMatchObject({ limit_source: "session", isError: true });
+  // Of those that were let in, as many run at once as the capability allows.
+  const others = bodies.filter((body) => !beyond.includes(body));
+  expect(others.length).toBeGreaterThanOrEqual(100);
+  for (const { status, error_code } of others) expect(status === "success" || error_code === 2008).toBe(true);
 });
 
 describe("calls that wait for a person", () => {
@@ -260,8 +263,11 @@ describe("calls that wait for a person", () => {
     expect(after).toMatchObject({ status: "success", outcome: "success", result: { edited: true } });
     const record = (await node().call("GET", `/v1/executions/${after.result.execution_id}`)).body;
     expect(record).toMatchObject({ input: { topic: "edited" } });
-    const invocation = (await node().call("GET", `/v1/tool-invocations/${body.invocation_id}`)).body;
-    expect(invocation).toMatchObject({ entry: "mcp", outcome: "success", approval_id: body.approval_id });
+    const invocation = await until(async () => {
+      const found = (await node().call("GET", `/v1/tool-invocations/${body.invocation_id}`)).body;
+      return found.outcome === "success" ? found : null;
+    });
+    expect(invocation).toMatchObject({ entry: "mcp", approval_id: body.approval_id });
     expect(invocation.edited_arguments).toMatchObject({ input: { topic: "edited" } });
   });
 
