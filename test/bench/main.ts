@@ -13,6 +13,7 @@ import { benchLists } from "./lists.ts";
 import { benchMemory } from "./memory.ts";
 import { benchNodes } from "./nodes.ts";
 import { benchRates } from "./rates.ts";
+import { benchSeal } from "./seal.ts";
 import { benchStarts } from "./starts.ts";
 import { benchStimuli } from "./stimuli.ts";
 import { benchStimuliMemory } from "./stimuli-memory.ts";
@@ -28,6 +29,7 @@ const benches = {
   rates: benchRates,
   identity: benchIdentity,
   dispatch: benchDispatch,
+  seal: benchSeal,
   egress: benchEgress,
   containers: benchContainers,
   concurrent: benchConcurrent,

@@ -4,6 +4,8 @@
  */
 
 import type { Sandbox } from "../../src/adapters/sandbox/port.ts";
+import { defineFeature } from "../../src/features/feature.ts";
+import type { RegisteredTool, ToolProvider } from "../../src/features/tools/port.ts";
 import { loadConfig } from "../../src/node/config.ts";
 import { startNode } from "../../src/node/node.ts";
 
@@ -31,7 +33,33 @@ const stub: Sandbox = {
   list: async () => [],
 };
 
-const parts = process.argv.includes("--real-sandbox") ? {} : { sandbox: stub };
+/** A tool that does nothing: what is measured with it is the way there. */
+const nothing = defineFeature({
+  name: "bench",
+  open: () => {
+    const tools: readonly RegisteredTool[] = [
+      {
+        name: "bench.nothing",
+        aliases: [],
+        description: "Does nothing",
+        inputSchema: { type: "object" },
+        annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+        source: "builtin",
+        executor: "server",
+        runs: "service",
+        readOnly: true,
+        idempotent: true,
+      },
+    ];
+    const provider: ToolProvider = {
+      tools: () => tools,
+      call: async () => ({ status: "succeeded", result: {} }),
+    };
+    return { service: null, toolProviders: [provider] };
+  },
+});
+
+const parts = { features: [nothing], ...(process.argv.includes("--real-sandbox") ? {} : { sandbox: stub }) };
 const node = await startNode(loadConfig(process.env), () => {}, parts);
 console.log(JSON.stringify({ port: node.port, internalPort: node.internalPort, egressPort: node.egressPort }));
 process.on("SIGTERM", () => void node.stop().then(() => process.exit(0)));

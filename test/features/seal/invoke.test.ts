@@ -156,7 +156,7 @@ test("under one Idempotency-Key a session gets the first result again", async ()
   expect(told(await send("b", "k1"))).toEqual([422, -32602, "idempotency_key_reused"]);
 });
 
-test("of 200 tool calls at once in one session some 100 pass, the others may come again", async () => {
+test("of 200 tool calls at once in a session some 100 pass, the rest may come again", async () => {
   const token = await opened(true);
   const texts = Array.from({ length: 200 }, () => envelope(privateKey, token, call("fs.list", { path: "/workspace" })));
   const answers = await Promise.all(texts.map((text) => invoke(text)));
