@@ -12,7 +12,7 @@ const context = {
     { tool_pattern: "fs.glob", rate_limit: { calls: 2, per_seconds: 60 } },
     { tool_pattern: "fs.write" },
     { tool_pattern: "cmd.run", subcommand_allowlist: { ln: ["-s"], sleep: ["300"] } },
-    { tool_pattern: "cmd.run", subcommand_allowlist: { git: ["status"], sleep: ["2"] }, max_concurrent: 1 },
+    { tool_pattern: "cmd.run", subcommand_allowlist: { git: ["status"], sleep: ["1"] }, max_concurrent: 1 },
     { tool_pattern: "*", command_allowlist: [], path_allowlist: ["/workspace"], domain_allowlist: ["x.org"] },
   ],
 };
@@ -88,7 +88,7 @@ test("the third call of two a minute is 429, 2005, despite a later capability *"
 });
 
 test("max_concurrent 1: of two calls at once one is 429, 2008", async () => {
-  const sleep = () => invoke("cmd.run", { command: "sleep", args: ["2"] });
+  const sleep = () => invoke("cmd.run", { command: "sleep", args: ["1"] });
   const answers = (await Promise.all([sleep(), sleep()])).map(told);
   expect(answers).toContainEqual([429, 2008, "concurrency_exceeded"]);
   expect(answers.filter(([status]) => status === 200)).toHaveLength(1);
