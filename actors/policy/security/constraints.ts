@@ -58,8 +58,8 @@ function domainRefusal({ tool, url }: CallFacts, { domain_allowlist }: Capabilit
   return domainNotAllowed(tool, url, domain_allowlist, by);
 }
 
-/** A URL, of a call or of a redirect, whose host an allowlist does not name. */
-export const domainNotAllowed = (tool: string, url: string, allowed: readonly string[], by: RefusedBy): Refused =>
+/** A URL whose host an allowlist does not name. */
+const domainNotAllowed = (tool: string, url: string, allowed: readonly string[], by: RefusedBy): Refused =>
   refuse("domain_not_allowed", "domain_not_allowed", `${tool} may not fetch ${cut(url)}`, tool, by, {
     constraint: "domain_allowlist",
     attempted: cut(url),

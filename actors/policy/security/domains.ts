@@ -5,7 +5,7 @@
 import { type Host, readWrittenHost, writeHost } from "../network/host.ts";
 
 /** The host of a URL; null: it is none, or its host can be read in two ways. */
-export function hostOf(url: string): Host | null {
+function hostOf(url: string): Host | null {
   const parsed = URL.parse(url);
   return parsed === null || parsed.hostname === "" ? null : hostNamed(parsed.hostname);
 }

@@ -17,12 +17,12 @@ const optional = <T extends Parameters<typeof Nullable>[0]>(schema: T) => Type.O
 const ToolPattern = Type.String({ minLength: 1, maxLength: 200, pattern: "^(\\*|[A-Za-z0-9_./-]+(\\.\\*)?)$" });
 
 /** Entries that name people: `user:<sub>`, `email:<address>`, `role:<role>`. */
-export const Person = Type.String({
+const Person = Type.String({
   maxLength: 330,
   pattern: '^(email:[^\\s@<>,;:"]{1,64}@[^\\s@<>,;:"]{1,255}|(user|role):[^\\s]{1,256})$',
 });
 
-export const maxQuorum = 5;
+const maxQuorum = 5;
 const toolApprovalMembers = {
   /** An expression over the arguments; null: every call is asked about. */
   when: Type.Optional(Nullable(Type.String({ maxLength: 4096 }))),
@@ -74,14 +74,13 @@ export function toolApprovalOf(written: WrittenToolApproval): ToolApproval {
   };
 }
 
-export const RateLimit = Type.Object(
+const RateLimit = Type.Object(
   {
     calls: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
     per_seconds: Type.Integer({ minimum: 1, maximum: 86_400 }),
   },
   { additionalProperties: false },
 );
-export type RateLimit = Static<typeof RateLimit>;
 
 const Entries = Type.Array(Type.String({ minLength: 1, maxLength: 4096 }), { maxItems: 1000 });
 const Subcommands = Type.Array(Type.String({ maxLength: 4096 }), { maxItems: 1000 });
@@ -125,8 +124,8 @@ export const capabilityDefaults = {
   max_timeout_secs: 3600,
 } as const;
 
-export const maxCapabilities = 100;
-export const maxDenied = 200;
+const maxCapabilities = 100;
+const maxDenied = 200;
 
 export const SecurityContextSpec = Type.Object({
   capabilities: Type.Array(Capability, { maxItems: maxCapabilities }),

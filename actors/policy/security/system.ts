@@ -6,7 +6,7 @@ import type { SecurityContextSpec } from "./spec.ts";
 export const defaultSecurityContext = "svc-agent-runtime";
 /** A tenant's own context of this name stands before that one. */
 export const tenantDefault = "default";
-export const operatorContext = "svc-system-operator";
+const operatorContext = "svc-system-operator";
 
 export type ContextUser = Pick<Identity, "kind" | "role">;
 

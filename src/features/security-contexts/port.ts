@@ -1,3 +1,3 @@
 /** What other features may use of security contexts. */
-export type { CallCounters, CallLease, CountedCall, CountedFor } from "./counters.ts";
-export type { ContextCaller, ContextReader, KnownContext } from "./known.ts";
+export type { CallCounters } from "./counters.ts";
+export type { ContextReader } from "./known.ts";
