@@ -89,11 +89,23 @@ export interface ActivityContext {
    * need can go then. Never called where this node dies or leaves before, or another one has taken the work over.
    */
   onceTaken(act: () => void): void;
+  readonly slot: ActivitySlot;
   /**
    * Messages to the actor that asked for the work, which is of this protocol. What it is asked may come twice: an
    * earlier attempt may have asked it already.
    */
   of<M extends Messages>(protocol: Protocol<M>): Correspondence<M>;
+}
+
+/** The slot that an activity runs in, for work that stands still for long. */
+export interface ActivitySlot {
+  /** Other work may have it from now on. Repeatable. */
+  giveBack(): void;
+  /**
+   * Resolves once the work has a slot again, in its tenant's turn.
+   * @throws the reason of the activity's signal
+   */
+  takeAgain(): Promise<void>;
 }
 
 /** The two reasons an activity's signal is aborted with. */

@@ -227,6 +227,46 @@ test("waiting too long for a slot fails the work with queue_timeout", async () =
   expect(await outcome(runtime, "a")).toBe("first:true");
 });
 
+test("work that stands still gives its slot to others, and takes one again in its turn", async () => {
+  const order: string[] = [];
+  const [parked, answered, second] = [gate(), gate(), gate()];
+  const { runtime } = await harness.node({
+    activities: [
+      activity(
+        "one",
+        async (input, { slot }) => {
+          order.push(`${String(input)} begins`);
+          if (input === "w1") {
+            await parked.passed;
+            slot.giveBack();
+            slot.giveBack();
+            await answered.passed;
+            await slot.takeAgain();
+            await slot.takeAgain();
+          } else if (input === "w2") await second.passed;
+          order.push(`${String(input)} ends`);
+          return null;
+        },
+        { concurrency: 1, queueTimeoutMs: 300 },
+      ),
+    ],
+  });
+  await perform(runtime, "w1", "one", "w1");
+  await until(() => order.length === 1);
+  parked.open(undefined);
+  await perform(runtime, "w2", "one", "w2");
+  await until(() => order.length === 2, { what: "the second to have the slot" });
+  answered.open(undefined);
+  await until(() => runtime.counts().activitiesWaiting === 1, { what: "the first to wait for a slot" });
+  // Longer than work may wait that has not begun.
+  await Bun.sleep(500);
+  second.open(undefined);
+  expect(await outcome(runtime, "w1")).toBe("w1:true");
+  expect(order).toEqual(["w1 begins", "w2 begins", "w2 ends", "w1 ends"]);
+  await perform(runtime, "w3", "one", "w3");
+  expect(await outcome(runtime, "w3")).toBe("w3:true");
+});
+
 test("slots go to the tenants in turn", async () => {
   const order: string[] = [];
   const door = gate();

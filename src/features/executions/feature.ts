@@ -33,6 +33,7 @@ import { inlineRunActivity } from "./iteration/inline.ts";
 import { iterationRunActivities } from "./iteration/iteration-run.ts";
 import { modelCallActivity, toolCallActivity } from "./iteration/loop-activities.ts";
 import { createModelMetrics } from "./iteration/model-metrics.ts";
+import { createParking } from "./iteration/parking.ts";
 import { validateActivity } from "./iteration/validation.ts";
 import { workspaceRemoveActivity } from "./iteration/workspace.ts";
 import { executionMetrics } from "./metrics.ts";
@@ -91,6 +92,13 @@ export const executionSettings = {
     min: 60,
     max: 2_592_000,
     default: 604_800,
+  }),
+  toolWaitParkSeconds: integer("SVC_TOOL_WAIT_PARK_SECONDS", {
+    meaning: "an instance all of whose calls wait for people for so long stands still, and its slot goes to others",
+    unit: "s",
+    min: 1,
+    max: 604_800,
+    default: 60,
   }),
   executionRetentionDays: integer("SVC_EXECUTION_RETENTION_DAYS", {
     meaning: "how long records and events of an ended execution are kept",
@@ -207,8 +215,16 @@ export const executions = defineFeature({
         contextText: contextTexts({ runtime, outside, view: (plan) => volumes.view(plan, false), maskerOf }),
       };
       const { maxInstances } = settings;
+      const parking = createParking({ runtime, afterMs: settings.toolWaitParkSeconds * 1000, now });
       return [
-        ...iterationRunActivities({ ...launch, sandboxes, watchVolumes: volumes.watchLimits, maxInstances, hasRoom }),
+        ...iterationRunActivities({
+          ...launch,
+          parking,
+          sandboxes,
+          watchVolumes: volumes.watchLimits,
+          maxInstances,
+          hasRoom,
+        }),
         inlineRunActivity({ ...launch, inline: createInlineSandbox({ gateway: handle }), now }),
         validateActivity(plans, runtime),
         childStartActivity({ runtime, plans, start: (id, request) => startAs(id, false, request) }),

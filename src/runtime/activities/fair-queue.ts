@@ -19,6 +19,8 @@ export interface Work {
   readonly deaths: number;
   readonly takeovers: number;
   readonly queuedAt: number;
+  /** It runs already and waits for a slot to go on with; called with it. */
+  readonly takesAgain?: () => void;
 }
 
 /** What is true of work that no node has begun yet. */

@@ -11,7 +11,7 @@ import type { Json } from "../../../actors/kernel/json.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
 import { correspondence } from "../handle.ts";
 import type { ActivityRow } from "../lane/commit/activities.ts";
-import type { AbortReason, Activity, ActivityContext, Address, AskOptions } from "../port.ts";
+import type { AbortReason, Activity, ActivityContext, ActivitySlot, Address, AskOptions } from "../port.ts";
 import { retryUntil } from "../timeout.ts";
 import { firstVersion, versionOf } from "../versions/knowledge.ts";
 import { runAttempts } from "./attempts.ts";
@@ -256,7 +256,11 @@ export class ActivityRunner {
       for (;;) {
         const work = slots.isFull ? undefined : this.waiting.shift(name, (tenant) => slots.admits(tenant));
         if (work === undefined) break;
-        this.begin(work, activity, slots);
+        if (work.takesAgain === undefined) this.begin(work, activity, slots);
+        else {
+          slots.take(work.actor.tenant);
+          work.takesAgain();
+        }
       }
     }
   }
@@ -275,15 +279,52 @@ export class ActivityRunner {
     if (work.abandoned) controller.abort("abandoned" satisfies AbortReason);
     const { tenant } = work.actor;
     slots.take(tenant);
-    const done = this.carryThrough(work, activity, controller.signal).finally(() => {
+    const slot = this.slotOf(work, slots, controller.signal);
+    const done = this.carryThrough(work, activity, controller.signal, slot).finally(() => {
       this.running.delete(work.id);
-      slots.giveBack(tenant);
+      slot.giveBack();
       this.fill();
     });
     this.running.set(work.id, { work, controller, done });
   }
 
-  private async carryThrough(work: Work, activity: Activity | undefined, signal: AbortSignal): Promise<void> {
+  /** The slot of work that was just given one. */
+  private slotOf(work: Work, slots: Slots, signal: AbortSignal): ActivitySlot {
+    const { tenant } = work.actor;
+    let isHeld = true;
+    return {
+      giveBack: () => {
+        if (!isHeld) return;
+        isHeld = false;
+        slots.giveBack(tenant);
+        this.fill();
+      },
+      takeAgain: () =>
+        new Promise((resolve, reject) => {
+          if (signal.aborted) return reject(signal.reason);
+          if (isHeld) return resolve();
+          const leave = () => {
+            this.waiting.take(work.id);
+            reject(signal.reason);
+          };
+          signal.addEventListener("abort", leave, { once: true });
+          const takesAgain = () => {
+            signal.removeEventListener("abort", leave);
+            isHeld = true;
+            resolve();
+          };
+          this.enqueue({ ...work, queuedAt: this.options.now(), takesAgain });
+          this.fill();
+        }),
+    };
+  }
+
+  private async carryThrough(
+    work: Work,
+    activity: Activity | undefined,
+    signal: AbortSignal,
+    slot: ActivitySlot,
+  ): Promise<void> {
     let outcome: Outcome | null;
     const ended = await this.beginnings.begin(work);
     if (ended === null) return;
@@ -292,7 +333,7 @@ export class ActivityRunner {
         activity === undefined
           ? { id: work.id, ok: false, code: "unknown_activity", message: `no activity ${work.name}` }
           : await runAttempts(work, activity, signal, {
-              context: (resumed) => this.context(work, signal, resumed),
+              context: (resumed) => this.context(work, signal, resumed, slot),
               begins: () => {
                 work.onceTaken = [];
                 this.options.crash("in_activity");
@@ -316,7 +357,7 @@ export class ActivityRunner {
     if (signal.aborted && signal.reason === "abandoned") await this.forget(work.id);
   }
 
-  private context(work: Work, signal: AbortSignal, resumed: boolean): ActivityContext {
+  private context(work: Work, signal: AbortSignal, resumed: boolean, slot: ActivitySlot): ActivityContext {
     const { actor } = work;
     return {
       id: work.id,
@@ -325,6 +366,7 @@ export class ActivityRunner {
       resumed,
       moved: work.moved,
       signal,
+      slot,
       onceTaken: (act) => void work.onceTaken.push(act),
       of: (protocol) => correspondence(this.options, protocol, actor),
     };
@@ -341,7 +383,10 @@ export class ActivityRunner {
     for (const name of this.waiting.names()) {
       const limit = this.activities.get(name)?.queueTimeoutMs;
       if (limit === undefined) continue;
-      for (const work of this.waiting.extract(name, (one) => !one.abandoned && now - one.queuedAt > limit)) {
+      for (const work of this.waiting.extract(
+        name,
+        (one) => !one.abandoned && one.takesAgain === undefined && now - one.queuedAt > limit,
+      )) {
         const message = `no free slot within ${Math.round(limit / 1000)} s`;
         void this.results.send(work, { id: work.id, ok: false, code: "queue_timeout", message });
       }

@@ -31,12 +31,14 @@ import {
 import type { ExecutionReferences } from "../references.ts";
 import { ConsoleFeed } from "./console.ts";
 import { instanceSpec, type LaunchParts, pullMessage } from "./launch.ts";
+import type { Parking } from "./parking.ts";
 
 export interface IterationRunOptions extends LaunchParts {
   readonly references: Pick<ExecutionReferences, "environmentOf" | "maskerOf" | "knows">;
   readonly sandboxes: Sandboxes;
   /** Watches how large the volumes of a run grow. @returns a function that ends it */
   readonly watchVolumes: (executionId: string, plan: Plan, exceeded: () => void) => () => void;
+  readonly parking: Pick<Parking, "watch">;
   /** SVC_MAX_INSTANCES */
   readonly maxInstances: number;
   /** Whether this node's disk can take what an instance needs. */
@@ -143,6 +145,11 @@ async function runIteration(
   });
   const feed = new ConsoleFeed((news) => actor.tell("console", { instance_id, ...news }), known);
   const shown = hidingOutput(await options.references.maskerOf(context.actor), feed);
+  const { slot } = context;
+  const endParking = await options.parking.watch(
+    { actor: context.actor, instanceId: instance_id, sandbox, slot },
+    isFound,
+  );
   try {
     const exit = await sandbox.follow(instance_id, {
       signal,
@@ -159,6 +166,7 @@ async function runIteration(
     }
     return endOf(isFull ? { ...exit, reason: "disk_exceeded" } : exit);
   } finally {
+    endParking();
     endWatch();
     feed.abandon();
   }

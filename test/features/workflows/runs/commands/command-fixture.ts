@@ -96,6 +96,7 @@ export function begin(options: CommandOptions, work: CommandRun, context: Partia
     resumed: false,
     moved: false,
     signal: controller.signal,
+    slot: { giveBack() {}, takeAgain: async () => {} },
     onceTaken() {},
     of: () => {
       throw new Error("a command says nothing to its run");
