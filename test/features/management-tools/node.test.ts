@@ -272,3 +272,25 @@ test("a posted stimulus runs for its caller, a webhook for its source's creator"
   expect((await starterOf(delivered.workflow_execution_id)).sub).toBe(creator);
   expect(ofPosted.sub).not.toBe(creator);
 });
+
+test("a wait goes on after a kill of the node, and nothing is started twice", async () => {
+  const name = `once-${process.pid}`;
+  await at.deploy({ name, tools: [], script: [say("x")] });
+  const awaited = await at.launch({ tools: ["cmd.run"], script: [shell("sleep 300"), say("x")] });
+  const id = await at.launch({
+    tools: ["svc.task.*"],
+    script: [
+      calls(["svc.task.execute", { agent_id: name }]),
+      calls(["svc.task.wait", { execution_id: awaited, timeout_seconds: 300 }]),
+      say("done"),
+    ],
+  });
+  await until(async () => (await at.record(id)).iterations[0]?.trajectory.length === 2);
+  await at.node.kill();
+  await at.node.restart();
+  await at.node.call("POST", `/v1/executions/${awaited}/cancel`);
+  const [started, waited] = await steps(id);
+  expect(waited?.result).toMatchObject({ execution_id: awaited, status: "cancelled", timed_out: false });
+  const children = (await at.node.call("GET", `/v1/executions?parent_execution_id=${id}`)).body;
+  expect(children.items.map((one: LooseJson) => one.execution_id)).toEqual([started?.result.execution_id]);
+});
