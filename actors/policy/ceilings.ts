@@ -7,7 +7,7 @@ import { Problem } from "../kernel/problem.ts";
 import { Text } from "../kernel/schema.ts";
 
 /** Names that one execution, run or definition carries. */
-export const maxCeilings = 4;
+const maxCeilings = 4;
 
 /** Names of security contexts, each once. */
 export const Ceilings = Type.Array(Text, { maxItems: maxCeilings });

@@ -26,7 +26,7 @@ export interface MessageRow {
 /** Messages that wait for one receiver. */
 export const maxInbox = 1_000;
 /** Locks of a swarm. */
-export const maxLocks = 1_000;
+const maxLocks = 1_000;
 /** For so long what was received is known of, and can be received by the same call again. */
 const keptReceived = "1 day";
 /** Longer than any execution may wait and run. */
