@@ -244,7 +244,17 @@ export function createExecutions(options: ExecutionsOptions) {
     async adopt(tenant: string, parentId: string, child: Pick<Started, "execution_id" | "agent_id">): Promise<void> {
       const { execution_id, agent_id } = child;
       const { outcome } = await executions.at(tenant, parentId).ask("adopt_child", { execution_id, agent_id });
-      if (outcome === "adopted") return;
+      if (outcome === "adopted") {
+        const state = await executions.at(tenant, execution_id).read();
+        if (state === null || !isOver(state)) return;
+        // It told its end before there was a parent to hear it.
+        const { status, ending } = state;
+        const end = { child_execution_id: execution_id, agent_id, status, output: null };
+        await executions
+          .at(tenant, parentId)
+          .tellCommitted("child_ended", { ...end, error_code: ending?.error_code ?? null });
+        return;
+      }
       await executions.at(tenant, execution_id).ask("cancel", { reason: "parent_ended" });
       if (outcome === "over") throw new Problem("execution_not_running", "The calling execution has ended");
       throw new Problem("too_many_children", "The execution has too many others under way that its calls started");

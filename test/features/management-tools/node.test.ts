@@ -89,6 +89,7 @@ test("an agent that a call starts is its child and carries the context as a ceil
   expect(record.starter).toMatchObject({ kind: "service_account", sub: record.initiating_user_sub });
   const names = (await at.events(parent.id)).map((frame) => frame.name);
   expect(names).toContain("child_execution_spawned");
+  expect(names).toContain("child_execution_completed");
 });
 
 test("task.wait returns what the child put out", async () => {
