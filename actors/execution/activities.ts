@@ -86,11 +86,16 @@ const ModelCallInput = Type.Object({
   log: Type.String(),
   from: Type.Integer(),
   upto: Type.Integer(),
-  system: Type.String(),
+  /** What the service tells the model first; absent: it is worded by the tools of today. */
+  system: Type.Optional(Type.String()),
+  /** Whether the agent has a sandbox with files. */
+  has_files: Type.Optional(Type.Boolean()),
+  /** No tools are offered: the loop is out of rounds. */
+  last: Type.Optional(Type.Literal(true)),
   alias: Type.String(),
   temperature: Type.Union([Type.Number(), Type.Null()]),
-  /** Catalogue names; empty for the last call of a loop out of rounds. */
-  tools: Type.Array(Type.String()),
+  /** Names that a former version offered; those of today are settled when the model is asked. */
+  tools: Type.Optional(Type.Array(Type.String())),
   budget_ms: Type.Integer(),
   /** Whose rates it counts in beside the tenant's. */
   counted_for: Type.Optional(CountedFor),
@@ -185,6 +190,8 @@ export const ToolCallInput = Type.Object({
   edited: Type.Optional(Type.Integer()),
   /** People have approved it: rate, judges and approvals were passed, a full concurrency is waited for. */
   approved: Type.Optional(Type.Literal(true)),
+  /** Absent in work of earlier versions. */
+  invocation_id: Type.Optional(Type.String()),
 });
 export type ToolCallInput = Static<typeof ToolCallInput>;
 

@@ -30,7 +30,7 @@ import { loopLog } from "../messages.ts";
 import type { Loop, LoopPhase, PendingCall } from "../state.ts";
 import { trimText } from "../trim.ts";
 import type { ExecutionTurn } from "../turn.ts";
-import { openingMessages, preamble } from "./conversation.ts";
+import { openingMessages } from "./conversation.ts";
 import { answer, awaitAnswer, storedAnswer } from "./loop-answer.ts";
 import { answerHeldBack, heldBackRefusal, noteRateWarnings } from "./own-limits.ts";
 import { budgetRefusal, type Refusal, refusals, TOKEN_BUDGET, upstreamRefusal } from "./refusal.ts";
@@ -88,7 +88,7 @@ export function openLoop(turn: ExecutionTurn, message: Generate): void {
 
 /** Asks the model for its next reply, unless it is being asked already. */
 export function callModel(turn: ExecutionTurn, loop: Loop): void {
-  const { header, tools, temperature } = turn.state;
+  const { header, temperature } = turn.state;
   const { iteration } = turn;
   if (loop.model_call !== null) return;
   loop.phase = "generating";
@@ -104,7 +104,6 @@ export function callModel(turn: ExecutionTurn, loop: Loop): void {
   }
   loop.model_calls += 1;
   loop.model_call = `model:${loop.id}:${loop.model_calls}`;
-  const offered = loop.last_call ? [] : tools.map(({ name }) => name);
   const input = {
     execution_id: turn.executionId,
     agent_name: header.agent_name,
@@ -112,10 +111,10 @@ export function callModel(turn: ExecutionTurn, loop: Loop): void {
     log: loopLog(iteration.instance_id).name,
     from: loop.from,
     upto: iteration.logged,
-    system: preamble(header.agent_name, offered, header.inline !== true),
+    has_files: header.inline !== true,
+    ...(loop.last_call ? { last: true as const } : {}),
     alias: loop.alias,
     temperature,
-    tools: offered,
     budget_ms: left,
     ...(header.counted_for === undefined ? {} : { counted_for: header.counted_for }),
     ...(isAnswerDescribed(turn.state) ? { answer_schema: true as const } : {}),

@@ -3,12 +3,10 @@
  * that may not run now. Neither ends anything: the sender asks again, the model reads of the wait.
  */
 import type { RateWarning } from "../../policy/rates/standing.ts";
-import { CMD_RUN, canonicalName } from "../../tool/catalog.ts";
 import type { HeldCall, ModelAnswer, ModelOutcome, ToolCall } from "../activities.ts";
 import type { Loop } from "../state.ts";
 import type { ExecutionTurn } from "../turn.ts";
 import { answerCall, discourage, failure, noteViolation, startedNow } from "./call-answers.ts";
-import { readCommand } from "./command.ts";
 import { answer } from "./loop-answer.ts";
 import type { Refusal } from "./refusal.ts";
 
@@ -44,20 +42,7 @@ export function noteRateWarnings(turn: ExecutionTurn, warnings: ModelAnswer["rat
 /** As a `model.call` tells of them. */
 export const rateWarning = ({ resource, bucket, scope, limit }: RateWarning) => ({ resource, bucket, scope, limit });
 
-/**
- * Which calls of a reply will run, and so count: by their place in it.
- * @param offered names of the tools that the model was shown
- */
-export function countedCalls(offered: readonly string[], calls: readonly ToolCall[]): number[] {
-  const known = new Set(offered.map(canonicalName));
-  return calls.flatMap((call, place) => {
-    const name = canonicalName(call.name);
-    if (!known.has(name) || call.malformed !== undefined) return [];
-    return name === CMD_RUN && "issues" in readCommand(call.arguments) ? [] : [place];
-  });
-}
-
-/** Answers a call for which its bucket was dry (2005). */
+/** Answers a call for which its bucket was dry (2005), as answers of earlier versions tell of it. */
 export function refuseHeldCall(turn: ExecutionTurn, loop: Loop, call: ToolCall, tool: string, held: HeldCall): void {
   const code = "rate_limited";
   const { resource_type, retry_after_seconds } = held;

@@ -13,6 +13,7 @@ import { executionTokens } from "../execution-tokens/feature.ts";
 import { defineFeature, type InternalAddress } from "../feature.ts";
 import { incidents } from "../incidents/feature.ts";
 import { limits } from "../limits/feature.ts";
+import { pipeline } from "../pipeline/feature.ts";
 import { references } from "../references/feature.ts";
 import { securityContexts } from "../security-contexts/feature.ts";
 import { createCommandTool, tools } from "../tools/feature.ts";
@@ -31,7 +32,7 @@ import { callGatherActivity } from "./iteration/call-activities.ts";
 import { contextTexts } from "./iteration/context.ts";
 import { inlineRunActivity } from "./iteration/inline.ts";
 import { iterationRunActivities } from "./iteration/iteration-run.ts";
-import { modelCallActivity, toolCallActivity } from "./iteration/loop-activities.ts";
+import { callClearActivity, modelCallActivity, toolCallActivity } from "./iteration/loop-activities.ts";
 import { createModelMetrics } from "./iteration/model-metrics.ts";
 import { createParking } from "./iteration/parking.ts";
 import { validateActivity } from "./iteration/validation.ts";
@@ -123,13 +124,14 @@ export const executions = defineFeature({
     executionTokens,
     incidents,
     limits,
+    pipeline,
     references,
     securityContexts,
   },
   settings: executionSettings,
   open(
     { settings, ...node },
-    { agents, approvals, volumes, tools, executionTokens, incidents, limits, references, securityContexts },
+    { agents, approvals, volumes, tools, executionTokens, incidents, limits, pipeline, references, securityContexts },
   ) {
     const { sql, redisServers, prefix, runtime, sandboxes, models, outside, streams, now, info, warn } = node;
     const records = executionRecords(sql);
@@ -172,6 +174,7 @@ export const executions = defineFeature({
       },
     });
     const { maskerOf } = referred;
+    pipeline.hiddenBy((tenant, key) => maskerOf({ kind: execution.kind, key, tenant }));
     const { startAs, cancelOfAgent } = executions;
     let gatewayUrl = "";
     const wire = openHandsWire(redisServers, prefix, runtime.nodeId);
@@ -228,8 +231,17 @@ export const executions = defineFeature({
         inlineRunActivity({ ...launch, inline: createInlineSandbox({ gateway: handle }), now }),
         validateActivity(plans, runtime),
         childStartActivity({ runtime, plans, start: (id, request) => startAs(id, false, request) }),
-        modelCallActivity({ runtime, plans, models, tools, metrics: modelMetrics, rates: limits }),
-        toolCallActivity({ runtime, plans, tools }),
+        modelCallActivity({
+          runtime,
+          plans,
+          models,
+          pipeline,
+          metrics: modelMetrics,
+          rates: limits,
+          newId: node.newId,
+        }),
+        toolCallActivity({ runtime, plans, pipeline }),
+        callClearActivity({ runtime, plans, pipeline }),
         callGatherActivity({ runtime, approvals, mails: node.mail !== null }),
         outputHandleActivity({ runtime, plans, outside, incidents }),
         outputRecallActivity(runtime),

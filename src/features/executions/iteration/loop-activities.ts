@@ -2,10 +2,18 @@
 
 import type { Static, TSchema } from "@sinclair/typebox";
 import type { ToolAnswer } from "../../../../actors/execution/activities.ts";
-import { type ModelFailure, modelCall, toolCall } from "../../../../actors/execution/activities.ts";
+import {
+  callClear,
+  type ModelCallInput,
+  type ModelFailure,
+  modelCall,
+  type ToolCallInput,
+  toolCall,
+} from "../../../../actors/execution/activities.ts";
 import { execution } from "../../../../actors/execution/execution.ts";
 import { answerSchema } from "../../../../actors/execution/judging/validator-result.ts";
-import { conversationOf, newsOf } from "../../../../actors/execution/loop/conversation.ts";
+import { conversationOf, newsOf, preamble } from "../../../../actors/execution/loop/conversation.ts";
+import { rateWarning } from "../../../../actors/execution/loop/own-limits.ts";
 import { type ChatMessage, LoopEntry } from "../../../../actors/execution/messages.ts";
 import type { Plan } from "../../../../actors/execution/start/plan.ts";
 import type { LogDefinition } from "../../../../actors/kernel/effect.ts";
@@ -21,9 +29,12 @@ import {
   type Runtime,
   Terminal,
 } from "../../../runtime/port.ts";
-import { outcomeOf, type RegisteredTool, ToolFailure, type ToolOutcome, type ToolRegistry } from "../../tools/port.ts";
+import { derivedUuid } from "../../../lib/digest.ts";
+import { type Call, isCleared, type Pipeline } from "../../pipeline/port.ts";
+import { outcomeOf, type RegisteredTool, ToolFailure, type ToolOutcome } from "../../tools/port.ts";
 import type { Plans } from "../plans.ts";
-import { callerOf, unbounded } from "./loop-caller.ts";
+import { callerOf } from "./loop-caller.ts";
+import { answerOf, judgeReply, loopCall } from "./loop-policy.ts";
 import type { ModelMetrics } from "./model-metrics.ts";
 import { admitCall, type ModelRates } from "./model-rates.ts";
 import { modelWarnings } from "./model-warnings.ts";
@@ -33,16 +44,19 @@ const pageSize = 500;
 export interface LoopOptions {
   readonly runtime: Pick<Runtime, "of">;
   readonly plans: Plans;
-  readonly models: Models;
-  readonly tools: ToolRegistry;
-  readonly metrics: Pick<ModelMetrics, "answered" | "failed">;
+  readonly pipeline: Pick<Pipeline, "clear" | "run" | "effective">;
 }
 
 export interface ModelCallOptions extends LoopOptions {
+  readonly models: Models;
+  readonly metrics: Pick<ModelMetrics, "answered" | "failed">;
   readonly rates: ModelRates;
+  /** A fresh UUIDv7. */
+  readonly newId: () => string;
 }
 
-export function modelCallActivity({ runtime, plans, models, tools, metrics, rates }: ModelCallOptions): Activity {
+export function modelCallActivity(options: ModelCallOptions): Activity {
+  const { runtime, plans, models, pipeline, metrics, rates, newId } = options;
   return implement(
     modelCall,
     {
@@ -51,18 +65,22 @@ export function modelCallActivity({ runtime, plans, models, tools, metrics, rate
       retry: { attempts: 3, firstDelayMs: 500 },
     },
     async (work, { actor, signal }) => {
-      const [call, offered, entries] = await Promise.all([
-        admitCall(rates, actor.tenant, work),
-        tools.of(actor.tenant),
+      const { tenant } = actor;
+      const [call, plan, entries] = await Promise.all([
+        admitCall(rates, tenant, work),
+        plans.of(actor),
         readLog(runtime, actor, defineLog(work.log, LoopEntry), work.from, work.upto),
       ]);
+      const { who, policy } = callerOf(work, plan);
+      const offered = work.last === true ? [] : await pipeline.effective(tenant, who, policy);
+      const shown = offered.filter(({ always }) => always !== true).map(describe);
       const conversation = conversationOf(entries.map(({ entry }) => entry));
       try {
         const reply = await models.generate({
           alias: work.alias,
-          messages: [{ role: "system", content: work.system }, ...conversation.map(modelMessage)],
-          tools: work.tools.flatMap((name) => offered.find(name) ?? []).map(describe),
-          ...(work.answer_schema === true ? responseSchema(await plans.of(actor)) : {}),
+          messages: [{ role: "system", content: systemOf(work, shown) }, ...conversation.map(modelMessage)],
+          tools: shown,
+          ...(work.answer_schema === true ? responseSchema(plan) : {}),
           ...(work.temperature === null ? {} : { temperature: work.temperature }),
           budgetMs: work.budget_ms,
           signal,
@@ -71,9 +89,16 @@ export function modelCallActivity({ runtime, plans, models, tools, metrics, rate
         });
         metrics.answered(reply);
         const toolCalls = reply.toolCalls.map((one) => ({ ...one, arguments: jsonObject(one.arguments) }));
-        const settled = await call.settle({ usage: reply.usage, tool_calls: toolCalls });
+        const toCall = (tool: string, given: Call["arguments"]) =>
+          loopCall(tenant, work, plan, { tool, given, invocationId: newId(), signal });
+        const [settled, judged] = await Promise.all([
+          call.settle({ usage: reply.usage }),
+          judgeReply(pipeline, toolCalls, toCall, signal),
+        ]);
+        const warned = [...settled, ...judged.warnings];
         return {
-          ...settled,
+          ...(warned.length === 0 ? {} : { rate_warnings: warned.map(rateWarning) }),
+          ...(toolCalls.length === 0 ? {} : { clearances: [...judged.clearances] }),
           provider: reply.provider,
           model: reply.model,
           content: reply.content,
@@ -95,6 +120,15 @@ export function modelCallActivity({ runtime, plans, models, tools, metrics, rate
 
 /** What a model is shown of a tool. */
 const describe = ({ name, description, inputSchema }: RegisteredTool) => ({ name, description, inputSchema });
+
+/** The service's own words; of work that a former version asked for, those of then. */
+function systemOf(
+  { system, agent_name, has_files }: ModelCallInput,
+  shown: readonly { readonly name: string }[],
+): string {
+  const names = shown.map(({ name }) => name);
+  return system ?? preamble(agent_name, names, has_files);
+}
 
 /** A program in the bootstrap's place may ask its model for anything: only its output is held to the schema. */
 function responseSchema({ validators, bootstrap_path }: Plan): Pick<ModelCall, "responseSchema"> {
@@ -121,11 +155,7 @@ function modelMessage({ role, content, tool_call_id, tool_calls }: ChatMessage):
   return { role, content };
 }
 
-export function toolCallActivity({
-  runtime,
-  plans,
-  tools,
-}: Pick<LoopOptions, "runtime" | "plans" | "tools">): Activity {
+export function toolCallActivity({ runtime, plans, pipeline }: LoopOptions): Activity {
   return implement(
     toolCall,
     {
@@ -135,24 +165,13 @@ export function toolCallActivity({
     },
     async (work, { actor, signal, id, resumed }) => {
       if (resumed && !work.repeatable) return { ...interrupted };
-      const [plan, [entry]] = await Promise.all([
-        plans.of(actor),
-        readLog(runtime, actor, defineLog(work.log, LoopEntry), work.edited ?? work.seq, work.edited ?? work.seq),
-      ]);
-      const given = argumentsOf(entry?.entry ?? null, work.call_id);
+      const call = await callOfWork({ runtime, plans }, work, { actor, signal, id });
+      // Cleared with the model's reply; what has changed since binds as well.
+      const [judged] = await pipeline.clear([call], true);
+      if (judged === undefined) throw new Error("the call was not judged");
+      if (!isCleared(judged)) return answerOf(judged.clearance);
       try {
-        const outcome = await tools.call({
-          name: work.tool,
-          arguments: given,
-          tenant: actor.tenant,
-          executionId: work.execution_id,
-          invocationId: id,
-          idempotencyKey: id,
-          ...callerOf(work, plan),
-          bounds: unbounded,
-          signal,
-        });
-        return toolAnswer(outcome);
+        return toolAnswer(await pipeline.run(call, judged, work.approved === true));
       } catch (error) {
         if (signal.aborted || (work.repeatable && isServiceAway(error))) throw error;
         // A bug in one tool must not stop the agent, nor tell it how the host looks inside.
@@ -160,6 +179,37 @@ export function toolCallActivity({
       }
     },
   );
+}
+
+/** Judges a command that people have approved: the bootstrap runs it, so there is no other work that would. */
+export function callClearActivity({ runtime, plans, pipeline }: LoopOptions): Activity {
+  return implement(
+    callClear,
+    { concurrency: 256, retry: { attempts: 5, firstDelayMs: 200 } },
+    async (work, { actor, signal, id }) => {
+      const call = await callOfWork({ runtime, plans }, work, { actor, signal, id });
+      const [judged] = await pipeline.clear([call], true);
+      if (judged === undefined) throw new Error("the call was not judged");
+      if (!isCleared(judged)) return answerOf(judged.clearance);
+      return { status: "cleared" as const, max_timeout_secs: judged.clearance.max_timeout_secs };
+    },
+  );
+}
+
+/** @param of the activity: where its actor is, and its id for work of former versions */
+async function callOfWork(
+  { runtime, plans }: Pick<LoopOptions, "runtime" | "plans">,
+  work: ToolCallInput,
+  { actor, signal, id }: { readonly actor: Address; readonly signal: AbortSignal; readonly id: string },
+): Promise<Call> {
+  const seq = work.edited ?? work.seq;
+  const [plan, [entry]] = await Promise.all([
+    plans.of(actor),
+    readLog(runtime, actor, defineLog(work.log, LoopEntry), seq, seq),
+  ]);
+  const given = jsonObject(argumentsOf(entry?.entry ?? null, work.call_id));
+  const invocationId = work.invocation_id ?? derivedUuid(id);
+  return loopCall(actor.tenant, work, plan, { tool: work.tool, given, invocationId, signal });
 }
 
 const interrupted: ToolOutcome & { status: "failed" } = {

@@ -3,7 +3,7 @@
 import type { Plan } from "../../../../actors/execution/start/plan.ts";
 import { type CountedFor, rateUserIn } from "../../../../actors/policy/rates/counted.ts";
 import { defaultSecurityContext } from "../../../../actors/policy/security/system.ts";
-import type { CallBounds, CallPolicy, CallWho } from "../../tools/port.ts";
+import type { CallPolicy, CallWho } from "../../tools/port.ts";
 
 /** Whom the work of an activity is for. */
 interface LoopWork {
@@ -38,11 +38,3 @@ export function callerOf(work: LoopWork, plan: Plan): { readonly who: CallWho; r
     },
   };
 }
-
-/** Of a call that no capability bounds further. */
-export const unbounded: CallBounds = {
-  maxTimeoutSecs: 3600,
-  maxResponseBytes: 10_485_760,
-  pathRules: [],
-  domainRules: [],
-};

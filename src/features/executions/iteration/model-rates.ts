@@ -1,26 +1,20 @@
-/** What a model call and the tool calls of its reply use of the rates of their tenant and user. */
-import type { HeldCall, ModelAnswer, ModelCallInput } from "../../../../actors/execution/activities.ts";
-import { countedCalls, heldBack, rateWarning } from "../../../../actors/execution/loop/own-limits.ts";
+/** What a model call uses of the rates of its tenant and user. */
+import type { ModelAnswer, ModelCallInput } from "../../../../actors/execution/activities.ts";
+import { heldBack } from "../../../../actors/execution/loop/own-limits.ts";
 import type { Json } from "../../../../actors/kernel/json.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import { rateUserIn } from "../../../../actors/policy/rates/counted.ts";
 import { demands } from "../../../../actors/policy/rates/limits.ts";
-import { toolResource } from "../../../../actors/policy/rates/resources.ts";
 import type { RateWarning } from "../../../../actors/policy/rates/standing.ts";
 import { Terminal } from "../../../runtime/port.ts";
-import type { Limiter, RateUse } from "../../limits/port.ts";
+import type { Limiter } from "../../limits/port.ts";
 
 export type ModelRates = Pick<Limiter, "debit">;
 
-type Warned = Pick<ModelAnswer, "rate_warnings" | "held_calls">;
-
 /** A model call that was let through. */
 export interface AdmittedCall {
-  /**
-   * Debits what the reply says was used, and the tool calls in it; one command to Redis. Where that cannot be had the
-   * reply is used all the same, and its tools wait.
-   */
-  settle(reply: Pick<ModelAnswer, "usage" | "tool_calls">): Promise<Warned>;
+  /** Debits what the reply says was used. Where that cannot be counted the reply is used all the same. */
+  settle(reply: Pick<ModelAnswer, "usage">): Promise<readonly RateWarning[]>;
 }
 
 /** @throws Terminal with a code of `heldBack` when the call may not be made now */
@@ -32,34 +26,15 @@ export async function admitCall(rates: ModelRates, tenant: string, work: ModelCa
       throw heldBackBy(error);
     });
   return {
-    async settle({ usage, tool_calls }) {
+    async settle({ usage }) {
       const tokens = Math.max(0, Math.round(usage.input_tokens + usage.output_tokens));
-      const places = countedCalls(work.tools, tool_calls);
-      const [settled, ...calls] = await Promise.allSettled([
-        rates.debit({ ...use, demands: [demands.settled("llm_token", tokens)] }),
-        ...places.map((place) => rates.debit(toolUse(use, tool_calls[place]?.name ?? ""))),
-      ]);
-      const passed = [settled, ...calls].flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
-      const warnings = [admitted, ...passed].flatMap(({ warnings }): readonly RateWarning[] => warnings);
-      const held = calls.flatMap((call, index): HeldCall[] => {
-        if (call.status === "fulfilled") return [];
-        const place = places[index] as number;
-        return [{ place, ...waitOf(call.reason), resource_type: toolResource(tool_calls[place]?.name ?? "") }];
-      });
-      return {
-        ...(warnings.length === 0 ? {} : { rate_warnings: warnings.map(rateWarning) }),
-        ...(held.length === 0 ? {} : { held_calls: held }),
-      };
+      const [settled] = await Promise.allSettled([rates.debit({ ...use, demands: [demands.settled("llm_token", tokens)] })]);
+      return [...admitted.warnings, ...(settled?.status === "fulfilled" ? settled.value.warnings : [])];
     },
   };
 }
 
-const toolUse = (use: Pick<RateUse, "tenant" | "user">, tool: string): RateUse => ({
-  ...use,
-  demands: [demands.of(toolResource(tool))],
-});
-
-const waitOf = (error: unknown): Pick<HeldCall, "retry_after_seconds"> => {
+const waitOf = (error: unknown): { readonly retry_after_seconds: number } => {
   const seconds = error instanceof Problem ? error.extras.retry_after_seconds : undefined;
   return { retry_after_seconds: typeof seconds === "number" ? seconds : 1 };
 };
