@@ -1,12 +1,14 @@
 /** How the calls of a model reply are answered and told: one tool message for the model, one pair of events each. */
 
 import type { Json } from "../../kernel/json.ts";
-import type { FailedCall, RefusedCall } from "../../policy/security/clearance.ts";
+import type { FailedCall, JudgedCall, RefusedCall } from "../../policy/security/clearance.ts";
+import { keptArgumentBytes } from "../../tool/invocation.ts";
 import type { ToolCall } from "../activities.ts";
 import type { CallStatus } from "../events.ts";
 import type { Loop, PendingCall } from "../state.ts";
 import { trimText } from "../trim.ts";
 import type { ExecutionTurn } from "../turn.ts";
+import { noteOnRecord, type RecordedCall, resultAt } from "./on-record.ts";
 
 export type Result = { readonly [member: string]: Json };
 
@@ -15,8 +17,6 @@ const keptResultBytes = 1_048_576;
 const keptPerIteration = 4_194_304;
 /** What is kept of a result when the iteration has used up its share. */
 const alwaysKeptBytes = 2048;
-/** Longest arguments kept for the events of a call, as JSON text; the record has them whole. */
-const keptArgumentBytes = 8192;
 
 /** Arguments as the state keeps them for the events, until the call begins. */
 export const keptArguments = (given: Result): string => trimText(JSON.stringify(given), keptArgumentBytes);
@@ -41,13 +41,22 @@ export function isTimeUp({ state, iteration, context }: ExecutionTurn): boolean 
   return state.status === "timed_out" || (iteration.deadline_at !== null && context.now >= iteration.deadline_at);
 }
 
-export type EndedCall = Pick<PendingCall, "call_id" | "tool" | "started_at">;
+export type EndedCall = Pick<PendingCall, "call_id" | "tool" | "started_at"> & RecordedCall;
 
 /**
  * A call that ends without having run.
  * @param given its arguments, or their JSON text as the state keeps it
+ * @param judged what policy said of it; of a call that the state has, its own
  */
-export function startedNow(turn: ExecutionTurn, callId: string, tool: string, given: Result | string): EndedCall {
+export function startedNow(
+  turn: ExecutionTurn,
+  callId: string,
+  tool: string,
+  given: Result | string,
+  judged?: JudgedCall,
+): EndedCall {
+  const pending = turn.iteration.loop?.calls.find(({ call_id }) => call_id === callId);
+  const clearance = judged ?? pending?.clearance;
   const text = typeof given === "string" ? given : keptArguments(given);
   turn.emit("tool_call_started", {
     iteration_number: turn.iteration.number,
@@ -57,7 +66,14 @@ export function startedNow(turn: ExecutionTurn, callId: string, tool: string, gi
     _dispatched: false,
     _arguments: shownArguments(text),
   });
-  return { call_id: callId, tool, started_at: turn.context.now };
+  return {
+    call_id: callId,
+    tool,
+    started_at: turn.context.now,
+    shown_arguments: text,
+    ...(clearance === undefined ? {} : { clearance }),
+    ...(pending?.on_record === true ? { on_record: true as const } : {}),
+  };
 }
 
 export function noteViolation(turn: ExecutionTurn, tool: string, violationType: string, details: Result): void {
@@ -76,6 +92,8 @@ interface CallEnd {
   readonly kept?: Result;
   /** Of a command that came to one. */
   readonly exitCode?: number | null;
+  /** Of a refusal. */
+  readonly violation?: string;
 }
 
 export function answerCall(
@@ -84,21 +102,31 @@ export function answerCall(
   call: EndedCall,
   status: CallStatus,
   result: Result,
-  { error, kept = result, exitCode = null }: CallEnd,
+  { error, kept = result, exitCode = null, violation }: CallEnd,
 ): void {
   const content = trimText(JSON.stringify(result), turn.state.header.bounds.tool_message_bytes);
-  turn.record({ entry: "message", message: { role: "tool", tool_call_id: call.call_id, content } });
-  noteCompleted(turn, call, status, kept, { error, exitCode });
+  const seq = turn.record({ entry: "message", message: { role: "tool", tool_call_id: call.call_id, content } });
+  const result_bytes = noteCompleted(turn, call, status, kept, { error, exitCode });
+  const ended = {
+    outcome: status === "succeeded" ? ("success" as const) : ("failed" as const),
+    ...(typeof result.code === "string" ? { code: result.code } : status === "timed_out" ? { code: status } : {}),
+    ...(violation === undefined ? {} : { violation_type: violation }),
+    duration_ms: turn.context.now - (call.started_at ?? turn.context.now),
+    result_bytes,
+    ...resultAt(turn, seq),
+  };
+  noteOnRecord(turn, call, ended, status === "refused" ? "deny" : "allow");
   loop.calls = loop.calls.filter(({ call_id }) => call_id !== call.call_id);
 }
 
+/** @returns bytes of the whole result */
 export function noteCompleted(
   turn: ExecutionTurn,
   call: EndedCall,
   status: CallStatus,
   result: Result,
-  { error, exitCode = null }: Omit<CallEnd, "kept">,
-): void {
+  { error, exitCode = null }: Pick<CallEnd, "error" | "exitCode">,
+): number {
   const text = JSON.stringify(result);
   const left = Math.max(alwaysKeptBytes, keptPerIteration - turn.iteration.recorded);
   const room = Math.min(keptResultBytes, left);
@@ -114,6 +142,7 @@ export function noteCompleted(
     _result: text.length > room ? { trimmed: trimText(text, room) } : result,
     _error: error,
   });
+  return Buffer.byteLength(text);
 }
 
 /** Not among the effective tools (2000). */
@@ -129,7 +158,7 @@ export function refuseUnlisted(turn: ExecutionTurn, loop: Loop, { id, name, argu
 /** Policy forbids it. */
 export function refuseByPolicy(turn: ExecutionTurn, loop: Loop, call: ToolCall, refused: RefusedCall): void {
   const { tool, code, error_code, violation_type, message, attempted, details } = refused;
-  const begun = startedNow(turn, call.id, tool, call.arguments);
+  const begun = startedNow(turn, call.id, tool, call.arguments, refused);
   noteViolation(turn, tool, violation_type, { ...details, code, error_code, attempted });
   const { retry_after_seconds, limit_source } = details;
   const advice = {
@@ -137,13 +166,13 @@ export function refuseByPolicy(turn: ExecutionTurn, loop: Loop, call: ToolCall, 
     ...(limit_source === undefined ? {} : { limit_source }),
   };
   const result = { ...failure(tool, code, discourage(message)), error_code, ...advice };
-  answerCall(turn, loop, begun, "refused", result, { error: message });
+  answerCall(turn, loop, begun, "refused", result, { error: message, violation: violation_type });
 }
 
 /** It cannot be a call of that tool. */
 export function failByPolicy(turn: ExecutionTurn, loop: Loop, call: ToolCall, failed: FailedCall): void {
   const { tool, code, message, issues } = failed;
-  const begun = startedNow(turn, call.id, tool, call.arguments);
+  const begun = startedNow(turn, call.id, tool, call.arguments, failed);
   const result = { ...failure(tool, code, message), ...(issues === undefined ? {} : { issues }) };
   answerCall(turn, loop, begun, "failed", result, { error: message });
 }
@@ -155,8 +184,9 @@ export function misused(
   { id, name, arguments: given }: ToolCall,
   message: string,
   issues: readonly object[],
+  judged?: JudgedCall,
 ): void {
-  const call = startedNow(turn, id, name, given);
+  const call = startedNow(turn, id, name, given, judged);
   const result = { ...failure(name, "invalid_arguments", message), issues: issues as readonly Result[] };
   answerCall(turn, loop, call, "failed", result, { error: message });
 }

@@ -5,6 +5,7 @@ import { Value } from "@sinclair/typebox/value";
 import type { Issue } from "../../kernel/problem.ts";
 import { Nullable } from "../../kernel/schema.ts";
 import { shapeIssues } from "../../kernel/shape-issues.ts";
+import type { ClearedCall } from "../../policy/security/clearance.ts";
 import { argvOf } from "../../tool/argv.ts";
 import { CmdRunArguments } from "../../tool/catalog.ts";
 
@@ -95,4 +96,20 @@ export function within(command: DispatchCommand, leftMs: number, of: "execution"
   if (command.timeout_secs <= left) return command;
   const notice = command.timeout_asked ? `timeout_secs was lowered to ${left}: no more time is left` : null;
   return { ...command, timeout_secs: left, notice, cut_by: of };
+}
+
+/** A command within the time and the size that policy leaves it. */
+export function allowedBy(
+  clearance: Pick<ClearedCall, "max_timeout_secs" | "max_response_size"> | undefined,
+  wanted: DispatchCommand,
+): DispatchCommand {
+  if (clearance === undefined) return wanted;
+  const { max_timeout_secs, max_response_size } = clearance;
+  const isLowered = wanted.timeout_asked && wanted.timeout_secs > max_timeout_secs;
+  return {
+    ...wanted,
+    timeout_secs: Math.min(wanted.timeout_secs, max_timeout_secs),
+    max_output_bytes: Math.min(wanted.max_output_bytes, max_response_size),
+    ...(isLowered ? { notice: `timeout_secs was lowered to ${max_timeout_secs}: policy allows no more` } : {}),
+  };
 }

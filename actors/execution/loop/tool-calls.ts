@@ -4,7 +4,6 @@
  * Order is kept. Neighbours that only look run side by side; every other call runs alone.
  */
 
-import type { CallClearance, ClearedCall } from "../../policy/security/clearance.ts";
 import { CMD_RUN, findTool, type ToolEntry } from "../../tool/catalog.ts";
 import type { CallCleared, ModelAnswer, ToolAnswer, ToolCall, ToolCallInput, ToolOutcome } from "../activities.ts";
 import { callClear, toolCall } from "../activities.ts";
@@ -18,7 +17,6 @@ import {
   answerCall,
   discourage,
   type EndedCall,
-  failByPolicy,
   failure,
   isTimeUp,
   keptArguments,
@@ -26,13 +24,13 @@ import {
   noteCompleted,
   noteViolation,
   type Result,
-  refuseByPolicy,
-  refuseUnlisted,
   shownArguments,
   startedNow,
 } from "./call-answers.ts";
-import { type DispatchCommand, readCommand, within } from "./command.ts";
+import { allowedBy, type DispatchCommand, readCommand, within } from "./command.ts";
+import { entryOf } from "./judged-calls.ts";
 import { storedAnswer } from "./loop-answer.ts";
+import { noteOnRecord } from "./on-record.ts";
 import { refuseHeldCall } from "./own-limits.ts";
 import { type Clearance, dismissToolJudges, seekClearance } from "./tool-judges.ts";
 import { isApproved, isUnderWay, isWaiting, nextAsk } from "./wait-state.ts";
@@ -73,7 +71,8 @@ export function takeCalls(
     const { entry, clearance } = known;
     const command = entry.name === CMD_RUN ? readCommand(call.arguments) : null;
     if (command !== null && "issues" in command) {
-      misused(turn, loop, call, `${entry.name}: the arguments do not fit`, command.issues);
+      const judged = clearance ?? undefined;
+      misused(turn, loop, call, `${entry.name}: the arguments do not fit`, command.issues, judged);
       continue;
     }
     const hold = held.find(({ place }) => place === index);
@@ -101,37 +100,6 @@ export function takeCalls(
     });
   }
 }
-
-/** The tool that a call may run, and what policy says of it; null: it was answered. */
-function entryOf(
-  turn: ExecutionTurn,
-  loop: Loop,
-  call: ToolCall,
-  clearance: CallClearance | undefined,
-): { readonly entry: ToolEntry; readonly clearance: ClearedCall | null } | null {
-  if (clearance?.is === "refused") {
-    refuseByPolicy(turn, loop, call, clearance);
-    return null;
-  }
-  // Of an answer of an earlier version, which asked no policy.
-  const entry = clearance === undefined ? findTool(turn.state.tools, call.name) : entryIn(clearance);
-  if (call.malformed !== undefined && entry !== undefined) {
-    misused(turn, loop, call, `${entry.name}: the arguments must be one JSON object`, []);
-    return null;
-  }
-  if (clearance?.is === "failed") {
-    failByPolicy(turn, loop, call, clearance);
-    return null;
-  }
-  if (entry === undefined) {
-    refuseUnlisted(turn, loop, call);
-    return null;
-  }
-  return { entry, clearance: clearance ?? null };
-}
-
-const entryIn = (clearance: CallClearance): ToolEntry | undefined =>
-  clearance.is === "cleared" ? clearance.entry : undefined;
 
 /**
  * Starts every call that may start now. Calls that wait for people keep their place: later ones that only look run beside
@@ -218,7 +186,7 @@ export function judgesSaid(turn: ExecutionTurn, loop: Loop, call: PendingCall, c
   noteViolation(turn, call.tool, code, { code, error_code: 2009, attempted: call.tool, judge, score, reason });
   const refused = startedNow(turn, call.call_id, call.tool, call.shown_arguments);
   const result = { ...failure(call.tool, code, discourage(message)), error_code: 2009 };
-  answerCall(turn, loop, refused, "refused", result, { error: message });
+  answerCall(turn, loop, refused, "refused", result, { error: message, violation: code });
 }
 
 function start(turn: ExecutionTurn, loop: Loop, call: PendingCall): void {
@@ -232,6 +200,11 @@ function start(turn: ExecutionTurn, loop: Loop, call: PendingCall): void {
     started_at: turn.at,
     _dispatched: call.command !== null,
     _arguments: shownArguments(call.shown_arguments),
+  });
+  const isEdited = (call.wait?.edited ?? null) !== null;
+  noteOnRecord(turn, call, {
+    outcome: "running",
+    ...(isEdited ? { edited_arguments: call.shown_arguments } : {}),
   });
   if (call.command !== null) {
     tellExecuted(turn, call, true);
@@ -252,6 +225,7 @@ function inputOf(turn: ExecutionTurn, call: PendingCall): ToolCallInput {
     call_id: call.call_id,
     tool: call.tool,
     repeatable: call.read_only,
+    ...(call.clearance === undefined ? {} : { invocation_id: call.clearance.invocation_id }),
     ...(edited === null ? {} : { edited }),
     ...(isApproved(call) ? { approved: true as const } : {}),
   };
@@ -272,7 +246,8 @@ function dispatch(
   const executionEndsAt = state.deadline_at ?? Number.MAX_SAFE_INTEGER;
   const iterationEndsAt = iteration.deadline_at ?? Number.MAX_SAFE_INTEGER;
   const endsAt = Math.min(executionEndsAt, iterationEndsAt);
-  const command = within(wanted, endsAt - now, executionEndsAt <= iterationEndsAt ? "execution" : "iteration");
+  const allowed = allowedBy(call.clearance, wanted);
+  const command = within(allowed, endsAt - now, executionEndsAt <= iterationEndsAt ? "execution" : "iteration");
   const reply: Dispatch = {
     type: "dispatch",
     dispatch_id: turn.context.newId(),
@@ -384,7 +359,7 @@ function answerEnded(turn: ExecutionTurn, loop: Loop, call: EndedCall, ended: To
   noteViolation(turn, tool, violation_type, { code, error_code, attempted });
   const advice = retry_after_seconds === undefined ? {} : { retry_after_seconds };
   const result = { ...failure(tool, code, discourage(message)), error_code, ...advice };
-  answerCall(turn, loop, call, "refused", result, { error: message });
+  answerCall(turn, loop, call, "refused", result, { error: message, violation: violation_type });
 }
 
 /** Takes back what is under way, because its result will not be used. */
@@ -398,7 +373,10 @@ export function interruptCalls(turn: ExecutionTurn, loop: Loop): void {
     const isLate = isTimeUp(turn);
     const message = isLate ? "The call was cut off: its time was up" : "The call was interrupted";
     const result = failure(call.tool, isLate ? "timed_out" : "interrupted", message);
-    noteCompleted(turn, call, isLate ? "timed_out" : "failed", result, { error: message });
+    const result_bytes = noteCompleted(turn, call, isLate ? "timed_out" : "failed", result, { error: message });
+    const duration_ms = turn.context.now - call.started_at;
+    const code = isLate ? "timed_out" : "interrupted";
+    noteOnRecord(turn, call, { outcome: isLate ? "failed" : "interrupted", code, duration_ms, result_bytes });
   }
   loop.calls = [];
 }

@@ -11,6 +11,7 @@
 import { type ApprovalDecided, approvalProtocol, type Notify, type Open, ownerOf } from "../../approval/messages.ts";
 import { askedCall, type CallArguments, promptOf } from "../../approval/tool-call.ts";
 import type { AskedApproval } from "../../policy/security/clearance.ts";
+import type { InvocationOutcome } from "../../tool/invocation.ts";
 import { type CallGathered, callGather } from "../activities.ts";
 import { executionProtocol, loopLog } from "../messages.ts";
 import type { CallWait, Loop, PendingCall } from "../state.ts";
@@ -18,6 +19,7 @@ import { trimText } from "../trim.ts";
 import type { ExecutionTurn } from "../turn.ts";
 import { answerCall, discourage, failure, keptArguments, noteViolation, startedNow } from "./call-answers.ts";
 import { readCommand } from "./command.ts";
+import { noteOnRecord } from "./on-record.ts";
 import { nextAsk, waitsOf } from "./wait-state.ts";
 
 /** Calls of one execution that wait at once. */
@@ -159,6 +161,7 @@ export function decided(turn: ExecutionTurn, loop: Loop, call: PendingCall, deci
   const timedOut = decision.status === "timed_out";
   if (timedOut && on_timeout === "fail") {
     note(turn, "tool_call_rejected", call, decision.approval_id, "tool_approval_timed_out");
+    noteOnRecord(turn, call, { outcome: "failed", code: "tool_approval_timed_out" });
     dropCall(turn, loop, call, false);
     return "fails";
   }
@@ -234,7 +237,7 @@ function refuseFull(turn: ExecutionTurn, loop: Loop, call: PendingCall, of: "exe
   noteViolation(turn, call.tool, "concurrent_exec_limit_exceeded", { ...facts, attempted: call.tool });
   const begun = startedNow(turn, call.call_id, call.tool, call.shown_arguments);
   const result = { ...failure(call.tool, code, discourage(message)), ...facts };
-  answerCall(turn, loop, begun, "refused", result, { error: message });
+  answerCall(turn, loop, begun, "refused", result, { error: message, violation: "concurrent_exec_limit_exceeded" });
 }
 
 /** The call will not be run, or not to its end: what people are asked about it is taken back. */
@@ -272,13 +275,24 @@ export function tellExecuted(turn: ExecutionTurn, call: PendingCall, executed: b
   if (call.wait !== undefined) call.wait = { ...call.wait, given: [] };
 }
 
+/** What the record says of a call after these; one that was rejected is answered, which ends its record. */
+const outcomes = { tool_call_waiting: "waiting", tool_call_withdrawn: "withdrawn" } as const satisfies {
+  readonly [event: string]: InvocationOutcome;
+};
+
 function note(
   turn: ExecutionTurn,
   event: "tool_call_waiting" | "tool_call_approved" | "tool_call_rejected" | "tool_call_withdrawn",
-  { tool, call_id }: PendingCall,
+  call: PendingCall,
   approval_id: string | null,
   code: string | null,
 ): void {
+  const { tool, call_id } = call;
+  const outcome = event in outcomes ? outcomes[event as keyof typeof outcomes] : undefined;
+  if (outcome !== undefined) {
+    const asked = approval_id === null ? {} : { approval_id };
+    noteOnRecord(turn, call, { outcome, ...asked, ...(code === null ? {} : { code }) });
+  }
   turn.emit(event, {
     iteration_number: turn.iteration.number,
     tool_name: tool,

@@ -22,6 +22,8 @@ const judged = {
   invocation_id: Text,
   /** As it is registered; as the caller wrote it where no tool answers to the name. */
   tool: Text,
+  /** Of the arguments as they were judged; absent: not known. */
+  arguments_sha256: Type.Optional(Text),
   /** Name of the context that the call was judged by, and its version; null: none could be read. */
   context: Text,
   context_version: Nullable(Type.Integer()),
@@ -67,6 +69,12 @@ export const ClearedCall = Type.Object({
   max_response_size: Type.Integer(),
 });
 export type ClearedCall = Static<typeof ClearedCall>;
+
+/** What every clearance says. */
+export type JudgedCall = Pick<
+  ClearedCall,
+  "invocation_id" | "tool" | "arguments_sha256" | "context" | "context_version" | "capability_index"
+>;
 
 export const CallClearance = Type.Union([RefusedCall, FailedCall, ClearedCall]);
 export type CallClearance = Static<typeof CallClearance>;

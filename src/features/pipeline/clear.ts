@@ -26,6 +26,7 @@ import type { CallCounters, ContextReader } from "../security-contexts/port.ts";
 import type { Call, RegisteredTool, ToolRegistry, ToolSet } from "../tools/port.ts";
 import { argumentIssues, splitTarget, written } from "./arguments.ts";
 import { grantsFor, hasActor, isOffered } from "./effective.ts";
+import { digestOf } from "./on-record.ts";
 import { type Cleared, isCleared, type Judged } from "./port.ts";
 
 /** What a call for another machine has to be allowed as. */
@@ -110,9 +111,10 @@ function nobodyActs(bindings: readonly Binding[], call: Call, tool: string): Jud
   });
 }
 
-const common = ([own]: readonly Binding[], { invocationId, policy }: Call, tool: string) => ({
+const common = ([own]: readonly Binding[], { invocationId, policy, arguments: given }: Call, tool: string) => ({
   invocation_id: invocationId,
   tool,
+  arguments_sha256: digestOf(given),
   context: policy.context,
   context_version: own?.spec ? own.version : null,
   capability_index: null,

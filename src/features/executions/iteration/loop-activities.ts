@@ -20,6 +20,7 @@ import type { LogDefinition } from "../../../../actors/kernel/effect.ts";
 import { defineLog } from "../../../../actors/kernel/effect.ts";
 import type { Json } from "../../../../actors/kernel/json.ts";
 import { type ModelCall, ModelError, type ModelMessage, type Models } from "../../../adapters/models/port.ts";
+import { derivedUuid } from "../../../lib/digest.ts";
 import {
   type Activity,
   type Address,
@@ -29,7 +30,6 @@ import {
   type Runtime,
   Terminal,
 } from "../../../runtime/port.ts";
-import { derivedUuid } from "../../../lib/digest.ts";
 import { type Call, isCleared, type Pipeline } from "../../pipeline/port.ts";
 import { outcomeOf, type RegisteredTool, ToolFailure, type ToolOutcome } from "../../tools/port.ts";
 import type { Plans } from "../plans.ts";

@@ -18,7 +18,7 @@ const againMs = 500;
 export interface LoopWork {
   readonly execution_id: string;
   readonly iteration: number;
-  readonly counted_for?: ModelCallInput["counted_for"];
+  readonly counted_for?: NonNullable<ModelCallInput["counted_for"]>;
 }
 
 /** A call in a loop. @param invocationId also tells its attempts from other calls */
@@ -26,7 +26,12 @@ export function loopCall(
   tenant: string,
   work: LoopWork,
   plan: Plan,
-  { tool, given, invocationId, signal }: {
+  {
+    tool,
+    given,
+    invocationId,
+    signal,
+  }: {
     readonly tool: string;
     readonly given: Call["arguments"];
     readonly invocationId: string;

@@ -28,7 +28,9 @@ export async function admitCall(rates: ModelRates, tenant: string, work: ModelCa
   return {
     async settle({ usage }) {
       const tokens = Math.max(0, Math.round(usage.input_tokens + usage.output_tokens));
-      const [settled] = await Promise.allSettled([rates.debit({ ...use, demands: [demands.settled("llm_token", tokens)] })]);
+      const [settled] = await Promise.allSettled([
+        rates.debit({ ...use, demands: [demands.settled("llm_token", tokens)] }),
+      ]);
       return [...admitted.warnings, ...(settled?.status === "fulfilled" ? settled.value.warnings : [])];
     },
   };

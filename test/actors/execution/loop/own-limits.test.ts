@@ -1,6 +1,5 @@
 /** The rates of the execution's own tenant and user, at work in a loop (docs/reference/identity.md). */
 import { describe, expect, test } from "bun:test";
-import { countedCalls } from "../../../../actors/execution/loop/own-limits.ts";
 import { run, running } from "./fixture.ts";
 
 describe("a model that may not be asked now", () => {
@@ -86,19 +85,6 @@ describe("a tool call whose bucket is dry", () => {
   });
 });
 
-test("calls that will not run do not count: unknown, malformed, no program", () => {
-  const call = (name: string, given = {}, more = {}) => ({ id: name, name, arguments: given, ...more });
-  const calls = [
-    call("fs.read"),
-    call("no.such"),
-    call("fs.read", {}, { malformed: "{" }),
-    call("cmd.run", { command: "true" }),
-    call("cmd.run", {}),
-    call("aegis.attachment.read"),
-  ];
-  expect(countedCalls(["fs.read", "cmd.run", "svc.attachment.read"], calls)).toEqual([0, 3, 5]);
-  expect(countedCalls([], calls)).toEqual([]);
-});
 
 test("a window of which most is used is an event", () => {
   const story = running();
