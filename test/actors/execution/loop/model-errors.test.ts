@@ -156,7 +156,7 @@ describe("rounds", () => {
     for (let round = 0; round < 2; round++) story.modelSays({ calls: [{ name: "fs.list" }] }).toolEnds();
     story.modelSays({ calls: [{ name: "fs.list" }] });
     expect(story.sim.underWay("tool.call")).toEqual([]);
-    expect(story.sim.underWay("model.call")[0]?.input).toMatchObject({ tools: [] });
+    expect(story.sim.underWay("model.call")[0]?.input).toMatchObject({ last: true });
     story.modelSays({ content: text, calls: [{ name: "fs.list" }] });
     expect(story.answer(asked)).toMatchObject(answer);
     expect(story.record().iterations[0]?.trajectory).toHaveLength(2);

@@ -85,7 +85,6 @@ describe("a tool call whose bucket is dry", () => {
   });
 });
 
-
 test("a window of which most is used is an event", () => {
   const story = running();
   story.generate();
