@@ -1,6 +1,5 @@
 /** Signed tool calls: keys and sessions of agents, and the envelopes that they sign. */
 import { execution } from "../../../actors/execution/execution.ts";
-import { Problem } from "../../../actors/kernel/problem.ts";
 import { integer, secret, text } from "../../config/setting.ts";
 import { repeatedly } from "../../lib/timers.ts";
 import { audit } from "../audit/feature.ts";
@@ -12,9 +11,9 @@ import { defineFeature } from "../feature.ts";
 import { incidents } from "../incidents/feature.ts";
 import { invocations } from "../invocations/feature.ts";
 import { pipeline } from "../pipeline/feature.ts";
-import type { AskPeople } from "../pipeline/port.ts";
 import { securityContexts } from "../security-contexts/feature.ts";
 import { tools } from "../tools/feature.ts";
+import { waitingCalls } from "../waiting-calls/feature.ts";
 import { createAttempts } from "./attempts.ts";
 import { createAdmission } from "./invoke/admission.ts";
 import { createCallers } from "./invoke/caller.ts";
@@ -50,6 +49,7 @@ export const seal = defineFeature({
     pipeline,
     securityContexts,
     tools,
+    waitingCalls,
   },
   tenantTables: ["seal_sessions", "tool_call_attempts"],
   schemas: { SealAttestation: AttestationBody, SealSession: SessionBody },
@@ -87,7 +87,17 @@ export const seal = defineFeature({
     }),
   },
   open({ settings, ...node }, needs) {
-    const { audit, encryption, executionTokens, executions, incidents, pipeline, securityContexts, tools } = needs;
+    const {
+      audit,
+      encryption,
+      executionTokens,
+      executions,
+      incidents,
+      pipeline,
+      securityContexts,
+      tools,
+      waitingCalls,
+    } = needs;
     const { sql, runtime, tenants, starters, now, databaseNow, newId, info, warn } = node;
     const report = (error: unknown): void => warn("seal", { error: String(error) });
     const keys = createSealKeys({ sql, encryption, given: settings.sealSigningKey, now, warn: report });
@@ -107,7 +117,11 @@ export const seal = defineFeature({
       ttlSeconds: settings.sealTokenTtlSeconds,
       ended,
     });
-    const sessions = createSessionService({ sql, records, attestation, audit, incidents, ended, info });
+    const sessions = createSessionService({
+      ...{ sql, records, attestation, audit, incidents, ended, info },
+      waiting: waitingCalls,
+    });
+    waitingCalls.sessionsBy(records.isOver);
     const { routes, internalRoutes } = sessionRoutes({
       sql,
       tokens: executionTokens.gateway,
@@ -124,10 +138,6 @@ export const seal = defineFeature({
       now,
       newId,
     });
-    // Approvals outside of a loop are asked for by a feature of their own.
-    const ask: AskPeople = () => {
-      throw new Problem("not_configured", "Calls by signed envelopes cannot wait for a person here");
-    };
     const check = createChecks({
       sessions: createLiveSessions(tokens, records),
       admit: createAdmission(sql, runtime.nodeId),
@@ -146,7 +156,7 @@ export const seal = defineFeature({
         callerOf: createCallers({ runtime, plans: executions.plans, starters }),
         pipeline,
         registry: tools,
-        ask,
+        waiting: waitingCalls,
         incidents,
         warn: report,
         now,

@@ -1,6 +1,6 @@
 /** A signed call from its bytes to its answer. */
 
-import type { Json } from "../../../../actors/kernel/json.ts";
+import { isObject, type Json } from "../../../../actors/kernel/json.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import { canonicalText } from "../../../../actors/seal/canonical.ts";
 import { NotRepresentable, objectOf } from "../../../../actors/seal/numbers.ts";
@@ -12,6 +12,7 @@ import type { Sql } from "../../../store/postgres/pool.ts";
 import type { Incidents } from "../../incidents/port.ts";
 import type { Call, Invoked, Pipeline } from "../../pipeline/port.ts";
 import type { ToolRegistry } from "../../tools/port.ts";
+import type { WaitingCalls } from "../../waiting-calls/port.ts";
 import { invocationRefusal, refusalResponse, type SealRefusal } from "../refusal.ts";
 import { answerOf, type CallAnswer, listed, refusal, successText } from "./answer.ts";
 import type { SealCaller } from "./caller.ts";
@@ -24,7 +25,7 @@ export interface InvokeOptions {
   readonly callerOf: (session: Session) => Promise<SealCaller>;
   readonly pipeline: Pick<Pipeline, "invoke" | "effective">;
   readonly registry: Pick<ToolRegistry, "of">;
-  readonly ask: Parameters<Pipeline["invoke"]>[1];
+  readonly waiting: Pick<WaitingCalls, "open" | "get">;
   readonly incidents: Pick<Incidents, "report">;
   /** Told of failures of the service. */
   readonly warn: (error: unknown) => void;
@@ -99,7 +100,7 @@ export function createInvoke(options: InvokeOptions) {
       ...{ idempotencyKey: workId, invocationId, requestId: request.requestId },
       ...{ who: caller.who, policy: caller.policy, signal: request.signal },
     };
-    const invoked: Invoked = await pipeline.invoke(call, options.ask, { recorded: true });
+    const invoked: Invoked = await pipeline.invoke(call, options.waiting.open, { recorded: true });
     const tool = (await options.registry.of(session.tenant)).find(rpc.tool);
     return answerOf(invoked, tool?.name ?? rpc.tool, invocationId, tool?.source === "mcp");
   }
@@ -129,8 +130,18 @@ export function createInvoke(options: InvokeOptions) {
       },
       options.newId,
     );
-    const result: Members = body instanceof JsonText ? (JSON.parse(body.text) as Members) : body;
-    return { status, result };
+    if (!(body instanceof JsonText)) return { status, result: body };
+    const kept = JSON.parse(body.text) as Members;
+    return status === 202 ? asItStands(session, kept, request) : { status, result: kept };
+  }
+
+  /** What became of a call that waited for a person when its key was first used. */
+  async function asItStands(session: Session, kept: Members, { signal }: InvokeRequest): Promise<CallAnswer> {
+    const { tenant, principal } = session;
+    const told = await options.waiting.get({ tenant, principal }, String(kept.invocation_id), 0, signal);
+    if (told.status === "pending") return { status: 202, result: told };
+    const { result = null } = told;
+    return { status: 200, result: isObject(result) ? result : told };
   }
 
   return async (request: InvokeRequest): Promise<Response> => {

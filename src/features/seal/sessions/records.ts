@@ -124,6 +124,14 @@ export function sessionRecords(sql: Sql) {
       return detached || row.execution === "running" ? "active" : "execution_not_running";
     },
 
+    /** Whether what waits in a session has to be taken back; sessions that were superseded let it go on. */
+    async isOver(tenant: string, id: string): Promise<boolean> {
+      const [row] = await sql<{ over: boolean }[]>`
+        select status = 'revoked' and revoked_reason is distinct from 'superseded' as over from seal_sessions
+        where tenant = ${tenant} and id = ${id}`;
+      return row?.over ?? true;
+    },
+
     /** The session of that id, or those of the execution of that id; newest first. */
     of: (tenant: string, id: string, on: Sql | Transaction = sql) => on<SessionRow[]>`
       select ${columns} from seal_sessions

@@ -8,6 +8,7 @@ import { isUuid } from "../../../http/route.ts";
 import type { Sql } from "../../../store/postgres/pool.ts";
 import { type Audit, type AuditedCall, auditedBy } from "../../audit/port.ts";
 import type { Incidents } from "../../incidents/port.ts";
+import type { WaitingCalls } from "../../waiting-calls/port.ts";
 import { type Attestation, type Opener, soundKey } from "./attestation.ts";
 import type { SessionFilter, SessionRecords, SessionRow } from "./records.ts";
 import type { AttestationBody, OpenSessionBody, RevokedBody, SessionBody } from "./schema.ts";
@@ -18,6 +19,7 @@ export interface SessionServiceOptions {
   readonly attestation: Attestation;
   readonly audit: Pick<Audit, "append">;
   readonly incidents: Pick<Incidents, "report">;
+  readonly waiting: Pick<WaitingCalls, "withdrawSession">;
   /** Told of sessions that were ended. */
   readonly ended: (ids: readonly string[]) => void;
   readonly info: (event: string, facts: Readonly<Record<string, unknown>>) => void;
@@ -29,15 +31,9 @@ export interface SessionCaller extends AuditedCall {
 
 export type SessionService = ReturnType<typeof createSessionService>;
 
-export function createSessionService({
-  sql,
-  records,
-  attestation,
-  audit,
-  incidents,
-  ended,
-  info,
-}: SessionServiceOptions) {
+export function createSessionService(options: SessionServiceOptions) {
+  const { sql, records, attestation, audit, incidents, ended, info } = options;
+
   return {
     list: (tenant: string, filter: SessionFilter, page: Page) => records.list(tenant, filter, page),
 
@@ -80,6 +76,7 @@ export function createSessionService({
       for (const row of rows) {
         if (!revoked.includes(row.id)) continue;
         const { agent_id, execution_id, detached } = row;
+        await options.waiting.withdrawSession(tenant, row.id, "The session was revoked");
         info("seal_session_revoked", { tenant, session_id: row.id, execution_id });
         incidents.report({
           category: "seal_session_revoked",
