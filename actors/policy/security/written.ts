@@ -25,7 +25,7 @@ export function capabilityIssues(capabilities: readonly WrittenCapability[], pat
 }
 
 /** Of an approval as a capability or a manifest writes it. @param path dotted */
-function toolApprovalIssues({ when, approvers = [], quorum = 1 }: WrittenToolApproval, path: string): Issue[] {
+export function toolApprovalIssues({ when, approvers = [], quorum = 1 }: WrittenToolApproval, path: string): Issue[] {
   const issues: Issue[] = [];
   const fault = when === undefined || when === null ? null : expressionFault(when);
   if (fault !== null) issues.push({ path: `${path}.when`, message: fault, code: "invalid_expression" });
