@@ -1,7 +1,7 @@
 /** How much a server may say that nothing asked for: more than any use of it, less than what keeps a node busy. */
 
 /** A bucket that fills as time goes by. */
-export class Budget {
+class Budget {
   #left: number;
   #at = performance.now();
 

@@ -1,2 +1,2 @@
 /** What other features may use of credentials. */
-export type { Definer, ServerCredential, ServerCredentials } from "./tool-servers.ts";
+export type { ServerCredentials } from "./tool-servers.ts";

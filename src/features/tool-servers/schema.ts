@@ -59,7 +59,7 @@ const example = {
   name: "tickets",
   transport: "streamable_http",
   url: "https://tickets.example/mcp",
-  credentials: { Authorization: "credential:0197f2a1-6f0e-7c3a-9d2b-5e8f1a2b3c4d" },
+  credentials: { Authorization: "secret:ops/tickets#header" },
   capabilities: [{ name: "search", skip_judge: true }, { name: "create" }],
 };
 
@@ -76,7 +76,7 @@ export type NewToolServer = Static<typeof NewToolServer>;
 export const ToolServerChange = Type.Object(fields, { examples: [{ enabled: false }] });
 export type ToolServerChange = Static<typeof ToolServerChange>;
 
-export const ToolServerInstance = Type.Object({
+const ToolServerInstance = Type.Object({
   node_id: Text,
   status: Status,
   pid: Nullable(Type.Integer()),

@@ -15,7 +15,7 @@ import { findProgram } from "../find-program.ts";
 export const streamsFlag = "--streams";
 export const socketNames = { io: "io.sock", log: "log.sock" } as const;
 /** Before standard error: the program's id as this namespace has it. */
-export const pidLine = (pid: number): string => `pid ${pid}\n`;
+const pidLine = (pid: number): string => `pid ${pid}\n`;
 
 const signalNumbers: Readonly<Record<string, number>> = constants.signals;
 /** Output that a program leaves behind is read on for so long, ms. */

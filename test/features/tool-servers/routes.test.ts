@@ -1,5 +1,7 @@
 /** Tool servers through the API: who may define what, and an agent that uses one (docs/reference/tool-servers.md). */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { calls, say } from "../../harness/manifests.ts";
 import { legacyRemote, type RemoteTools } from "../../harness/outside/remote-tools.ts";
 import { type ToolServerPrograms, toolServerPrograms } from "../../harness/outside/tool-servers.ts";
 import { until } from "../../harness/until.ts";
@@ -199,6 +201,34 @@ test("a credential is in no answer and in no table; records show where it comes 
   expect(await at.dump()).not.toContain("value-of-the-node");
 });
 
+/** What an agent of acme reads of one call. */
+async function readBy(server: string, given: Record<string, unknown>): Promise<string> {
+  const script = [calls([`${server}.act`, given]), say("{{last}}")];
+  const deployed = await at.executions.deploy({ tools: [`${server}.*`], script }, owner);
+  const { body } = await at.executions.start(deployed, {}, owner);
+  const bearer = await at.executions.follow(body.execution_id, "", owner);
+  await bearer.done;
+  return JSON.stringify(bearer.frames.at(-1)?.body);
+}
+
+test("an agent calls a tool of a server, and reads [redacted] for its credential", async () => {
+  await untilListed("of-the-file");
+  expect(await readBy("of-the-file", { do: "env" })).toContain("[redacted]");
+  expect(await at.dump()).not.toContain("value-of-the-node");
+}, 60_000);
+
+test("a program reaches the hosts of its egress list through the proxy, and no others", async () => {
+  const open = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("", { status: 299 }) });
+  const other = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("", { status: 299 }) });
+  const egress = [`127.0.0.1:${open.port}`];
+  expect((await call(operator, "POST", "", program("outgoing", { egress }))).status).toBe(201);
+  await untilListed("outgoing");
+  const url = (port: number | undefined) => `http://127.0.0.1:${port}/`;
+  expect(await readBy("outgoing", { do: "proxied", url: url(open.port) })).toContain("299");
+  expect(await readBy("outgoing", { do: "proxied", url: url(other.port) })).toContain("403");
+  await Promise.all([open.stop(true), other.stop(true)]);
+}, 60_000);
+
 test("a withheld tool is callable once it is accepted", async () => {
   const other = legacyRemote();
   expect((await call(owner, "POST", "", http("changing", { url: other.url }))).status).toBe(201);
@@ -234,4 +264,12 @@ test("the same POST under one key makes one server", async () => {
   const key = { "Idempotency-Key": crypto.randomUUID() };
   const [first, second] = [await call(owner, "POST", "", body, key), await call(owner, "POST", "", body, key)];
   expect([first.status, second.status, second.body.id]).toEqual([201, 201, first.body.id]);
+}, 60_000);
+
+test("a node that is killed leaves no process of a tool server", async () => {
+  await untilListed("of-the-file");
+  const { pid } = (await call(operator, "GET", "/of-the-file")).body.instances[0];
+  expect(existsSync(`/proc/${pid}/exe`)).toBe(true);
+  await at.node.kill();
+  await until(() => !existsSync(`/proc/${pid}/exe`), { timeoutMs: 20_000 });
 }, 60_000);

@@ -5,6 +5,8 @@ export interface OddPeer {
   /** Bytes that are no message; nothing happens where the transport has no such thing. */
   raw(text: string): void;
   exit(code: number): void;
+  /** What a request through the egress proxy comes to. Absent where there is none. */
+  proxied?(url: string): Promise<string>;
 }
 
 interface Asked {
@@ -79,6 +81,8 @@ export function oddTools(mode: string, peer: OddPeer, environment: Readonly<Reco
         return answer("changed");
       case "env":
         return answer(JSON.stringify(environment));
+      case "proxied":
+        return peer.proxied?.(String(args.url)).then(answer);
       case "fail":
         return peer.send({ jsonrpc: "2.0", id, result: { content: [{ type: "text", text: "no" }], isError: true } });
       case "refuse":

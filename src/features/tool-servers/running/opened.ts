@@ -37,7 +37,7 @@ export class NoSandbox extends Error {
 }
 
 /** What went wrong with a server, with nothing in its words that must not be shown. */
-export class ServerFault extends Error {
+class ServerFault extends Error {
   override readonly name = "ServerFault";
 }
 

@@ -29,7 +29,7 @@ export interface ValuesOptions {
 }
 
 /** A value that cannot be had; the message is for people and names no value. */
-export class ValueFault extends Error {
+class ValueFault extends Error {
   override readonly name = "ValueFault";
 }
 
