@@ -13,6 +13,8 @@ export const instancePaths = {
   egress: "/run/svc/egress",
   prompt: "/run/svc/prompt",
   startup: "/run/svc/startup",
+  /** The program that runs commands beside the agent's, where there are no containers. */
+  hand: "/run/svc/hand.js",
   /** The sockets of a command whose streams belong to the node. */
   streams: "/run/svc/streams",
 } as const;

@@ -12,7 +12,6 @@ export {
   type LaunchNews,
   type OutputChunk,
   type OutputStream,
-  type PauseAnswer,
   type RegistryLogin,
   type Sandbox,
   type SandboxDescription,

@@ -1,3 +1,3 @@
 /** The port to engines that search the web, and the adapters behind it. */
 export { openSearch } from "./open.ts";
-export { type SearchEngine, SearchFailed, type SearchHit } from "./search.ts";
+export { type SearchEngine, SearchFailed } from "./search.ts";

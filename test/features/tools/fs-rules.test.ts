@@ -116,3 +116,17 @@ test("what is longer than the policy lets through is cut and says so", async () 
     result: { matches: [], count: 0, truncated: true },
   });
 });
+
+test("an edit that shrinks a file leaves only the new bytes; two matches change nothing", async () => {
+  lay();
+  const all = [["/workspace"]];
+  const file = join(at.host, "open/f");
+  writeFileSync(file, `start ${"long ".repeat(2_000)}end`);
+  const given = { path: "open/f", target_content: "long ", replacement_content: "" };
+  expect(await call("fs.edit", given, all)).toMatchObject({ status: "failed", code: "multiple_matches" });
+  expect(readFileSync(file, "utf8")).toHaveLength(6 + 10_000 + 3);
+  expect(await call("fs.edit", { ...given, replace_all: true }, all)).toMatchObject({
+    result: { replacements: 2_000 },
+  });
+  expect(readFileSync(file, "utf8")).toBe("start end");
+});

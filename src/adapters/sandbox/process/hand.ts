@@ -20,9 +20,6 @@ import type { LaunchPlan, Layout, ProgramFiles, SupervisorRecord } from "./layou
 import { openTexts } from "./mount-sources.ts";
 import { supervisorScript } from "./start-text.ts";
 
-/** Where the hand is inside. */
-export const handInside = join(instancePaths.programs, "hand.js");
-
 export interface HandPlace {
   readonly directory: string;
   readonly plan: LaunchPlan;
@@ -110,11 +107,11 @@ function wayInto({ plan, supervisor, programs, bubblewrap }: HandPlace): readonl
   if (!plan.contained) return [programs.bun, ...flags, programs.hand];
   const enter = Bun.which("nsenter", { PATH: trustedPath });
   const first = firstInside(supervisor.pid);
-  const isThere = plan.options?.includes(`\0${handInside}\0`) ?? false;
+  const isThere = plan.options?.includes(`\0${instancePaths.hand}\0`) ?? false;
   if (bubblewrap === null || enter === null || first === null || !isThere) return null;
   const namespaces = ["--mount", "--uts", "--ipc", "--net", "--pid"];
   const user = bubblewrap.users === "mapped" ? ["--user", "--preserve-credentials"] : [];
-  const argv = [join(instancePaths.programs, "bun"), ...flags, handInside];
+  const argv = [join(instancePaths.programs, "bun"), ...flags, instancePaths.hand];
   return [enter, "--target", String(first), ...user, ...namespaces, "--", ...bubblewrapCommand(bubblewrap, { argv })];
 }
 

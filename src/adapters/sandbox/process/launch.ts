@@ -136,7 +136,7 @@ function commandOf(
     own: {
       [within.bun]: host.bun,
       [within.script]: host.script,
-      ...(contained ? { [join(instancePaths.programs, "hand.js")]: programs.hand } : {}),
+      ...(contained ? { [instancePaths.hand]: programs.hand } : {}),
     },
   };
 }
