@@ -62,14 +62,15 @@ test("both spellings of workflow.wait return the final_output as last_output", a
   const waited = await runs([
     ["svc.workflow.wait", { execution_id: runId }],
     ["aegis.workflow.wait", { execution_id: runId }],
+    ["aegis.execute.wait", { execution_id: runId }],
     ["svc.workflow.wait", { execution_id: crypto.randomUUID() }],
   ]);
   const record = (await at.node.call("GET", `/v1/workflows/executions/${runId}`)).body;
   expect(record.final_output).toEqual({ word: "yes" });
-  for (const { result } of waited.steps.slice(0, 2)) {
+  for (const { result } of waited.steps.slice(0, 3)) {
     expect(result).toMatchObject({ status: "completed", last_output: record.final_output, timed_out: false });
   }
-  expect(waited.steps[2]).toMatchObject({ status: "failed", result: { code: "not_found" } });
+  expect(waited.steps[3]).toMatchObject({ status: "failed", result: { code: "not_found" } });
 });
 
 test("an agent that a call starts is its child and carries the context as a ceiling", async () => {
@@ -96,7 +97,7 @@ test("task.wait returns what the child put out", async () => {
   const childId = await at.launch({ tools: [], script: [say("the answer")] });
   const waited = await runs([
     ["svc.task.wait", { execution_id: childId }],
-    ["aegis.task.wait", { execution_id: childId }],
+    ["aegis.agent.wait", { execution_id: childId }],
     ["svc.task.status", { execution_id: childId }],
     ["svc.task.logs", { execution_id: childId, limit: 1 }],
     ["svc.task.wait", { execution_id: crypto.randomUUID() }],
@@ -294,4 +295,53 @@ test("a wait goes on after a kill of the node, and nothing is started twice", as
   expect(waited?.result).toMatchObject({ execution_id: awaited, status: "cancelled", timed_out: false });
   const children = (await at.node.call("GET", `/v1/executions?parent_execution_id=${id}`)).body;
   expect(children.items.map((one: LooseJson) => one.execution_id)).toEqual([started?.result.execution_id]);
+});
+
+test("a context's denials and approvals bind what its agents start and deploy", async () => {
+  const build = {
+    name: "build",
+    deny_list: ["fs.delete"],
+    capabilities: [{ tool_pattern: "fs.write", approval: {} }, { tool_pattern: "*" }],
+  };
+  expect((await at.node.call("POST", "/v1/security-contexts", build)).status).toBe(201);
+  const script = [calls(["fs.delete", { path: "/workspace/none" }]), say("x")];
+  const [second, third] = [`second-${process.pid}`, `third-${process.pid}`];
+  await at.deploy({ name: second, tools: ["*"], script });
+  const text = JSON.stringify(manifest({ name: third, tools: ["*"], script }));
+  const first = await runs(
+    [
+      ["svc.task.execute", { agent_id: second }],
+      ["svc.agent.create", { manifest_yaml: text }],
+    ],
+    // Members of a swarm go on behind the end of their founder.
+    { spec: { security_context: "build", advanced: { swarm_enabled: true } } },
+  );
+  const secondId = first.steps[0]?.result.execution_id;
+  const found = (await at.node.call("GET", `/v1/agents/lookup/${third}`)).body;
+  const thirdId = (await at.start(found.agent_id)).body.execution_id;
+  const asked = async (executionId: string) => {
+    const body = {
+      tool_name: "fs.write",
+      arguments: { path: "/workspace/a", content: "x" },
+      execution_id: executionId,
+    };
+    return (await at.node.call("POST", "/v1/security-contexts/svc-agent-runtime/evaluate", body)).body.approval;
+  };
+  for (const id of [secondId, thirdId]) {
+    const [refused] = await steps(id);
+    expect(refused).toMatchObject({ status: "refused", result: { error_code: 2001, code: "tool_denied" } });
+    expect(await asked(id)).toBeTrue();
+  }
+  expect((await at.node.call("POST", "/v1/agents?force=true", JSON.parse(text))).status).toBe(200);
+  const freeId = (await at.start(found.agent_id)).body.execution_id;
+  expect((await steps(freeId))[0]).toMatchObject({ status: "failed", result: { code: "not_found" } });
+  expect(await asked(freeId)).toBeFalse();
+});
+
+test("cmd.run with a target under a context without the edge is refused, nothing sent", async () => {
+  const target = { edge_node_id: crypto.randomUUID() };
+  const { steps: told } = await runs([["cmd.run", { command: "touch", args: ["/workspace/sent"], target }]], {
+    spec: { security_context: "svc-agent-runtime" },
+  });
+  expect(told[0]).toMatchObject({ status: "refused", result: { error_code: 2001, code: "tool_denied" } });
 });
