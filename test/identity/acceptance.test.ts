@@ -79,7 +79,10 @@ test("every route that is not exempt asks for a bearer, and says how", async () 
       401,
       { error: expect.any(String), code: "missing_authorization", request_id: answer.headers.get("x-request-id") },
     ]);
-    expect(answer.headers.get("www-authenticate")).toBe("Bearer");
+    // The tool server's clients are told besides where to learn of its tokens.
+    const metadata = "http://svc.test/.well-known/oauth-protected-resource/v1/mcp";
+    const challenge = path === "/v1/mcp" ? `Bearer resource_metadata="${metadata}"` : "Bearer";
+    expect(answer.headers.get("www-authenticate")).toBe(challenge);
   }
 });
 

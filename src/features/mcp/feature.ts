@@ -6,6 +6,7 @@ import { managementTools } from "../management-tools/feature.ts";
 import { pipeline } from "../pipeline/feature.ts";
 import { seal } from "../seal/feature.ts";
 import { securityContexts } from "../security-contexts/feature.ts";
+import { tools } from "../tools/feature.ts";
 import { volumes } from "../volumes/feature.ts";
 import { waitingCalls } from "../waiting-calls/feature.ts";
 import { invocationGet } from "../waiting-calls/port.ts";
@@ -31,6 +32,7 @@ export const mcp = defineFeature({
     pipeline,
     seal,
     securityContexts,
+    tools,
     volumes,
     waitingCalls,
   },
@@ -46,7 +48,7 @@ export const mcp = defineFeature({
       askPeople: waitingCalls.open,
       newId,
     });
-    const tools = createTools({
+    const offered = createTools({
       calls,
       mayCall: ({ identity }, name) => name === invocationGet || managementTools.mayCall(identity, name),
       kinds: {
@@ -68,7 +70,10 @@ export const mcp = defineFeature({
       warn,
     });
     const resources = createResources({ executions, files: executions.files });
-    const face = openFace({ serverOf: (caller) => serverOf(caller, { resources, tools, newId }), report: info });
+    const face = openFace({
+      serverOf: (caller) => serverOf(caller, { resources, tools: offered, newId }),
+      report: info,
+    });
     return {
       service: null,
       routes: mcpRoutes({
