@@ -22,7 +22,7 @@ const Person = Type.String({
   pattern: '^(email:[^\\s@<>,;:"]{1,64}@[^\\s@<>,;:"]{1,255}|(user|role):[^\\s]{1,256})$',
 });
 
-const maxQuorum = 5;
+export const maxQuorum = 5;
 const toolApprovalMembers = {
   /** An expression over the arguments; null: every call is asked about. */
   when: Type.Optional(Nullable(Type.String({ maxLength: 4096 }))),
