@@ -5,6 +5,7 @@ import { object } from "../../manifest/object.ts";
 import { either, flag, list, text } from "../../manifest/shape.ts";
 import { canonicalName, patternCovers } from "../../tool/catalog.ts";
 import type { AgentScope, ToolGrant } from "./spec.ts";
+import { toolApproval } from "./tool-approval.ts";
 
 const pattern = /^(?:\*|mcp:[A-Za-z0-9_.-]+|[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*(?:\.\*)?)$/;
 const name = text({ min: 1, max: 128, pattern, form: "a tool name, prefix.*, * or mcp:<server>" }).check((name) =>
@@ -13,8 +14,9 @@ const name = text({ min: 1, max: 128, pattern, form: "a tool name, prefix.*, * o
 
 const grant = either("must be a tool name, or an object with one", {
   string: name.as((name): ToolGrant => ({ name, skip_judge: false })),
-  object: object({ name: name.required(), skip_judge: flag() }).build(({ name, skip_judge }): ToolGrant | null =>
-    name === null ? null : { name, skip_judge },
+  object: object({ name: name.required(), skip_judge: flag(), approval: toolApproval }).build(
+    ({ name, skip_judge, approval }): ToolGrant | null =>
+      name === null ? null : { name, skip_judge, ...(approval === null ? {} : { approval }) },
   ),
 }).as((grant, { offer }: AgentScope, fields, key): ToolGrant => {
   const tool = canonicalName(grant.name);

@@ -220,6 +220,38 @@ test("tools are granted under one spelling", () => {
   ]);
 });
 
+test("a tool can be held back until a person approves its calls", () => {
+  const approval = { when: "priority == 'high'", approvers: ["role:operator"], quorum: 2, editable: true };
+  expect(specOf(manifestWith("spec.tools", [{ name: "cmd.run", approval }])).tools).toEqual([
+    {
+      name: "cmd.run",
+      skip_judge: false,
+      approval: {
+        ...approval,
+        forbid_initiator: false,
+        timeout_seconds: 3600,
+        on_timeout: "reject",
+        remember: null,
+        elicit: false,
+      },
+    },
+  ]);
+});
+
+test.each([
+  [{ quorum: 6 }, "quorum"],
+  [{ approvers: ["user:a"], quorum: 2 }, "quorum"],
+  [{ approvers: ["ada"] }, "approvers.0"],
+  [{ timeout_seconds: 59 }, "timeout_seconds"],
+  [{ on_timeout: "approve" }, "on_timeout"],
+  [{ remember: "always" }, "remember"],
+  [{ when: "(" }, "when"],
+  [{ whenever: true }, "whenever"],
+])("an approval of a tool is checked: %j", (approval, member) => {
+  const { issues } = verdictOf(manifestWith("spec.tools", [{ name: "cmd.run", approval }]));
+  expect(issues.map(({ path }) => path)).toContain(`spec.tools.0.approval.${member}`);
+});
+
 test("labels decide the type of agent", () => {
   expect(specOf(manifestWith("metadata.labels", { role: "worker" })).metadata.agent_type).toBe("worker");
 });

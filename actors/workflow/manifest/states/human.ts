@@ -1,6 +1,7 @@
 /** The kind of state that waits for people. */
 import type { Notify } from "../../../approval/messages.ts";
 import type { Fields } from "../../../manifest/fields.ts";
+import { approvers, mailAddress as address } from "../../../manifest/approvers.ts";
 import { second, secret, webUrl } from "../../../manifest/members.ts";
 import { object, variants } from "../../../manifest/object.ts";
 import { choice, flag, integer, list, text } from "../../../manifest/shape.ts";
@@ -8,17 +9,6 @@ import type { HumanState } from "../../definition.ts";
 import { filledTemplate, longDuration, type Of, type Reading, timeout, timeoutSeconds } from "../members.ts";
 
 const defaultTimeoutMs = 3600 * second;
-
-/** Good enough to tell an address from something else; whether mail arrives is not to be known here. */
-const address = /^[^\s@<>,;:"\p{Cc}]{1,64}@[^\s@<>,;:"\p{Cc}]{1,255}$/u;
-const approver = text({
-  max: 330,
-  pattern: new RegExp(`^(?:email:${address.source.slice(1, -1)}|(?:user|role):[^\\s\\p{Cc}]{1,256})$`, "u"),
-  form: "user:<sub>, email:<address> or role:<role>",
-});
-const approvers = list(approver, 100)
-  .or([])
-  .as((list) => [...new Set(list)]);
 
 const notify = list(
   variants(
