@@ -21,6 +21,7 @@ import { fsTools } from "../tools/fs/feature.ts";
 import { volumes } from "../volumes/feature.ts";
 import { openAgentFeeds } from "./agent-stream/feeds.ts";
 import { agentStreamRoutes } from "./agent-stream/routes.ts";
+import { executionCallEditor } from "./call-editor.ts";
 import { childStartActivity } from "./children.ts";
 import { createCommitted } from "./committed.ts";
 import { openConcurrency } from "./concurrency.ts";
@@ -174,6 +175,7 @@ export const executions = defineFeature({
       },
     });
     const { maskerOf } = referred;
+    approvals.editedBy(execution.kind, executionCallEditor({ runtime, plans, pipeline }));
     pipeline.hiddenBy((tenant, key) => maskerOf({ kind: execution.kind, key, tenant }));
     const { startAs, cancelOfAgent } = executions;
     let gatewayUrl = "";

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { Followed } from "../../harness/events.ts";
 import type { LooseJson } from "../../harness/loose-json.ts";
 import { calls, manifest, say } from "../../harness/manifests.ts";
 import { type NodeProcess, startNodeProcess } from "../../harness/node/node-process.ts";
@@ -96,14 +97,15 @@ test("waits through kill -9 of the node, and right after the decision; runs once
   expect(JSON.parse(step(record).result_json)).toMatchObject({ exit_code: 0, edited: true });
   expect(marks(executionId)).toBe("edited\n");
   const history = await node.call("GET", `/v1/human-approvals/${approval.id}/history`);
-  expect(history.body).toMatchObject({ status: "approved", tool_call: { edited: true, executed: true, arguments: edit } });
+  expect(history.body).toMatchObject({
+    status: "approved",
+    tool_call: { edited: true, executed: true, arguments: edit },
+  });
   expect(history.body.events.map(({ type }: { type: string }) => type)).toEqual(["requested", "edited", "approved"]);
 }, 180_000);
 
 test("with its sandbox killed while it waits, the approval is withdrawn and asked anew", async () => {
   const { executionId, approval } = await waiting({ command: "sh", args: ["-c", "echo once >> marks"] });
-  const events = await node.call("GET", `/v1/executions/${executionId}/events`);
-  void events;
   const instance = await instanceOf(executionId);
   const supervisor = JSON.parse(readFileSync(join(node.dataDir, "instances", instance, "supervisor.json"), "utf8"));
   process.kill(supervisor.pid, "SIGKILL");
@@ -123,10 +125,11 @@ test("with its sandbox killed while it waits, the approval is withdrawn and aske
 }, 180_000);
 
 async function instanceOf(executionId: string): Promise<string> {
-  const [row] = await stores.sql<{ state: LooseJson }[]>`
-    select coalesce(state, '{}') as state from actors where kind = 'execution' and key = ${executionId}`;
-  const state = typeof row?.state === "string" ? JSON.parse(row.state) : row?.state;
-  return state.iteration.instance_id;
+  const headers = { Authorization: `Bearer ${await node.token()}` };
+  const followed = new Followed(`${node.url}/v1/executions/${executionId}/stream`, headers);
+  const spawned = () => followed.frames.find(({ name }) => name === "instance_spawned");
+  await until(() => spawned() !== undefined, { timeoutMs: 30_000, what: "the instance" });
+  return spawned()?.body.instance_id;
 }
 
 test("rejected by a person, the model reads it and goes on; unfit edits leave it pending", async () => {
@@ -144,10 +147,14 @@ test("rejected by a person, the model reads it and goes on; unfit edits leave it
   expect(JSON.parse(step(record).result_json)).toMatchObject({ code: "rejected_by_person", reason, isError: true });
 }, 120_000);
 
-test("an approval after iteration_timeout and timeout: the execution completes", async () => {
-  const { executionId, approval } = await waiting({ command: "true", args: [] }, {}, {
-    execution: { iteration_timeout: "4s", timeout: "6s" },
-  });
+test("an approval that comes after iteration_timeout and timeout: the execution completes", async () => {
+  const { executionId, approval } = await waiting(
+    { command: "true", args: [] },
+    {},
+    {
+      execution: { iteration_timeout: "4s", timeout: "6s" },
+    },
+  );
   const due = async () => Date.parse((await node.call("GET", `/v1/executions/${executionId}`)).body.deadline_at);
   const first = await due();
   await until(async () => (await due()) > first + 8000, { timeoutMs: 60_000, what: "the deadline to move along" });

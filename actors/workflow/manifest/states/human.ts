@@ -1,7 +1,7 @@
 /** The kind of state that waits for people. */
 import type { Notify } from "../../../approval/messages.ts";
+import { mailAddress as address, approvers } from "../../../manifest/approvers.ts";
 import type { Fields } from "../../../manifest/fields.ts";
-import { approvers, mailAddress as address } from "../../../manifest/approvers.ts";
 import { second, secret, webUrl } from "../../../manifest/members.ts";
 import { object, variants } from "../../../manifest/object.ts";
 import { choice, flag, integer, list, text } from "../../../manifest/shape.ts";
