@@ -1,6 +1,7 @@
 /** Whether a tool call of an execution may run with the arguments that an approver wants for it. */
 import { redactedArguments } from "../../../actors/approval/redaction.ts";
 import { execution } from "../../../actors/execution/execution.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import type { Issue } from "../../../actors/kernel/problem.ts";
 import { sha256Hex } from "../../lib/digest.ts";
 import type { Runtime } from "../../runtime/port.ts";
@@ -47,8 +48,14 @@ export function executionCallEditor({ runtime, plans, pipeline }: CallEditorOpti
       return { fits: true, arguments: { given, redacted: redactedArguments(given), sha256 } };
     }
     const { clearance } = judged;
-    const found = clearance.is === "failed" ? (clearance.issues ?? []) : [];
+    const found = clearance.is === "failed" ? (clearance.issues ?? []).map(issueOf) : [];
     const whole: Issue = { path: "arguments", message: clearance.message, code: clearance.code };
-    return { fits: false, issues: found.length > 0 ? (found as unknown as readonly Issue[]) : [whole] };
+    return { fits: false, issues: found.length > 0 ? found : [whole] };
   };
 }
+
+const issueOf = ({ path, message, code }: { readonly [member: string]: Json }): Issue => ({
+  path: String(path ?? "arguments"),
+  message: String(message ?? "does not fit"),
+  code: typeof code === "string" ? code : "invalid",
+});
