@@ -2,6 +2,7 @@
 import type { ApprovalSummary, PendingApproval } from "../../../actors/approval/record.ts";
 import { type DecidedBy, nameOf } from "../../../actors/approval/state.ts";
 import { escaped, pageFrame, privateHeaders } from "../../http/page.ts";
+import { callText } from "./call-text.ts";
 
 const frame = pageFrame({
   referrer: "no-referrer",
@@ -17,13 +18,13 @@ export const linkHeaders = privateHeaders("no-referrer");
 
 /** What is asked. The forms are sent to where the page came from. */
 export function questionPage(approval: PendingApproval): Response {
-  const { workflow_name, state_name, prompt, expires_at } = approval;
+  const { workflow_name, state_name, prompt, expires_at, tool_call } = approval;
   const subject = [workflow_name, state_name].filter((name) => name !== null).join(" / ");
   return page(
     200,
     "Your decision is needed",
     `<p>${escaped(subject)}</p>
-<pre>${escaped(prompt)}</pre>
+<pre>${escaped(tool_call ? callText(prompt, tool_call) : prompt)}</pre>
 <form method="post">
 <input type="hidden" name="decision" value="approve">
 <label for="feedback">Remarks (optional)</label>

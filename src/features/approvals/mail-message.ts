@@ -1,6 +1,7 @@
 /** What the readers of an approval's mail are told. */
 import type { notificationBody } from "../../../actors/approval/notifications.ts";
 import type { MailMessage } from "../../adapters/mail/port.ts";
+import { callText } from "./call-text.ts";
 
 type NotificationBody = ReturnType<typeof notificationBody>;
 
@@ -14,13 +15,15 @@ export function mailMessageOf(
   link: string | null,
 ): Pick<MailMessage, "subject" | "text"> {
   const what = [approval.workflow_name, approval.state_name].filter((name) => name !== null).join(" / ");
-  const name = what === "" ? approval.kind : what;
+  const { tool_call } = approval;
+  const name = what === "" ? (tool_call?.tool ?? approval.kind) : what;
+  const asked = tool_call ? callText(approval.prompt, tool_call) : approval.prompt;
   if (event === "resolved") {
-    const lines = [`${name} was asked about, and is now ${approval.status}.`, "", quoted(approval.prompt)];
+    const lines = [`${name} was asked about, and is now ${approval.status}.`, "", quoted(asked)];
     return { subject: shortened(`${name}: ${approval.status}`), text: lines.join("\n") };
   }
   const how = link === null ? [] : ["", "Decide here, once:", link];
-  const lines = [openings[event], "", quoted(approval.prompt), "", `Until ${approval.expires_at}.`, ...how];
+  const lines = [openings[event], "", quoted(asked), "", `Until ${approval.expires_at}.`, ...how];
   return { subject: shortened(`${subjects[event]}: ${name}`), text: lines.join("\n") };
 }
 

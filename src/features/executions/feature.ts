@@ -145,6 +145,7 @@ export const executions = defineFeature({
     const hasRoom = roomOf(node.dataDir);
     const concurrency = openConcurrency({ redisServers, prefix, records });
     const executions = createExecutions({
+      now,
       volumes,
       concurrency,
       rates: limits,

@@ -43,6 +43,8 @@ export interface ExecutionsOptions extends StartFactsOptions {
   readonly runtime: Runtime;
   readonly records: ExecutionRecords;
   readonly plans: KeptPlans;
+  /** Unix ms. */
+  readonly now: () => number;
   readonly concurrency: Pick<Concurrency, "reserve" | "release">;
   readonly rates: StartAdmissionOptions["rates"];
   /** Whether this node's disk can take what another execution needs. */
@@ -67,6 +69,12 @@ export type Executions = ReturnType<typeof createExecutions>;
 export function createExecutions(options: ExecutionsOptions) {
   const { runtime, records, plans, concurrency } = options;
   const executions = runtime.of(execution);
+  /** As it is read now: a deadline that stands still moves along. */
+  const subject = ({ key, tenant }: Pick<Address, "key" | "tenant">) => ({
+    execution_id: key,
+    tenant_id: tenant,
+    now: options.now(),
+  });
 
   async function find(tenant: string, executionId: string): Promise<Found> {
     const actor = executions.at(tenant, executionId);
@@ -297,12 +305,6 @@ function startedBody(executionId: string, { agent_id, agent_version }: Header, c
     created_at: createdAt,
   };
 }
-
-const subject = ({ key, tenant }: Pick<Address, "key" | "tenant">) => ({
-  execution_id: key,
-  tenant_id: tenant,
-  now: Date.now(),
-});
 
 function notFound(): Problem {
   return new Problem("execution_not_found", "Execution not found");
