@@ -68,7 +68,7 @@ const approve = (id: string, body: Record<string, unknown> = {}) =>
 const marks = (executionId: string): string =>
   readFileSync(join(node.dataDir, "workspaces", executionId, "marks"), "utf8");
 
-test("waits through kill -9 of the node, and right after the decision; runs once, with the edit", async () => {
+test("a call that waits outlives kill -9, twice, and runs once with its edit", async () => {
   const { executionId, approval } = await waiting({ command: "sh", args: ["-c", "echo given >> marks"] });
   expect(approval).toMatchObject({
     kind: "tool_call",
@@ -104,7 +104,7 @@ test("waits through kill -9 of the node, and right after the decision; runs once
   expect(history.body.events.map(({ type }: { type: string }) => type)).toEqual(["requested", "edited", "approved"]);
 }, 180_000);
 
-test("with its sandbox killed while it waits, the approval is withdrawn and asked anew", async () => {
+test("with its sandbox killed, a waiting approval is withdrawn and asked anew", async () => {
   const { executionId, approval } = await waiting({ command: "sh", args: ["-c", "echo once >> marks"] });
   const instance = await instanceOf(executionId);
   const supervisor = JSON.parse(readFileSync(join(node.dataDir, "instances", instance, "supervisor.json"), "utf8"));
@@ -132,7 +132,7 @@ async function instanceOf(executionId: string): Promise<string> {
   return spawned()?.body.instance_id;
 }
 
-test("rejected by a person, the model reads it and goes on; unfit edits leave it pending", async () => {
+test("a rejection is read by the model; an unfit edit leaves the call pending", async () => {
   const { executionId, approval } = await waiting({ command: "echo", args: ["no"] });
   const unfit = await approve(approval.id, { arguments: { command: 5 } });
   expect(unfit).toMatchObject({ status: 422, body: { code: "invalid_arguments" } });
@@ -147,7 +147,7 @@ test("rejected by a person, the model reads it and goes on; unfit edits leave it
   expect(JSON.parse(step(record).result_json)).toMatchObject({ code: "rejected_by_person", reason, isError: true });
 }, 120_000);
 
-test("an approval that comes after iteration_timeout and timeout: the execution completes", async () => {
+test("approved after iteration_timeout and timeout, the execution completes", async () => {
   const { executionId, approval } = await waiting(
     { command: "true", args: [] },
     {},
