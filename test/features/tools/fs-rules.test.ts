@@ -117,7 +117,7 @@ test("what is longer than the policy lets through is cut and says so", async () 
   });
 });
 
-test("an edit that shrinks a file leaves only the new bytes; two matches change nothing", async () => {
+test("an edit that shrinks a file leaves only the new bytes; two matches fail", async () => {
   lay();
   const all = [["/workspace"]];
   const file = join(at.host, "open/f");
