@@ -10,8 +10,10 @@ export interface Offer {
   readonly servers: ReadonlyMap<string, ServerRow>;
 }
 
-/** Believed for so long without a notice, ms. */
+/** Read anew after so long without a notice, beside who asks, ms. */
 const believedMs = 3_000;
+/** Who asks waits for what is older, ms. */
+const oldMs = 30_000;
 /** Tenants that are remembered. */
 const capacity = 2_000;
 
@@ -65,8 +67,9 @@ export function createCatalog(read: (tenant: string) => Promise<readonly ServerR
     /** @throws when the store is away and nothing is remembered */
     of(tenant: string): Offer | Promise<Offer> {
       const entry = entryOf(tenant);
-      const isFresh = entry.readFor === entry.changes && performance.now() - entry.readAt < believedMs;
-      if (isFresh) return entry.offer;
+      const isUnchanged = entry.readFor === entry.changes;
+      const age = performance.now() - entry.readAt;
+      if (isUnchanged && age < believedMs) return entry.offer;
       entry.reading ??= readNow(tenant, entry)
         .catch((error: unknown) => {
           if (entry.readAt === Number.NEGATIVE_INFINITY) throw error;
@@ -75,7 +78,8 @@ export function createCatalog(read: (tenant: string) => Promise<readonly ServerR
         .finally(() => {
           entry.reading = null;
         });
-      return entry.reading;
+      // Calls and starts make no round trip for what no notice was about.
+      return isUnchanged && age < oldMs ? entry.offer : entry.reading;
     },
 
     /** @param tenant null: anything may have changed */

@@ -61,6 +61,8 @@ const example = {
   url: "https://tickets.example/mcp",
   credentials: { Authorization: "secret:ops/tickets#header" },
   capabilities: [{ name: "search", skip_judge: true }, { name: "create" }],
+  // To be looked at before it is used.
+  enabled: false,
 };
 
 export const NewToolServer = Type.Object(
