@@ -53,10 +53,10 @@ export const ToolCallState = Type.Object({
 export type ToolCallState = Static<typeof ToolCallState>;
 
 /** One entry once the call has ended: who waits for it is told. */
-export const endedLog = defineLog("events", AnyJson);
+const endedLog = defineLog("events", AnyJson);
 
 /** How long what a call came to is kept after its end. */
-export const keptMs = 24 * 3600_000;
+const keptMs = 24 * 3600_000;
 
 type State = ToolCallState | null;
 type Result<Reply = never> = Turn<ToolCallState, Reply, ToolCallMessages>;

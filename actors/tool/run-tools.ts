@@ -11,9 +11,9 @@ type Members = { readonly [name: string]: Json };
 export const clientName = (tool: string): string => canonicalName(tool).replaceAll(/[^A-Za-z0-9_-]/g, "_");
 
 /** Seconds that a call waits for the end when it does not say. */
-export const defaultWaitSeconds = 50;
+const defaultWaitSeconds = 50;
 /** The longest that a call may wait. */
-export const maxWaitSeconds = 300;
+const maxWaitSeconds = 300;
 
 const options = {
   wait_seconds: {

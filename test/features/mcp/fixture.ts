@@ -12,7 +12,7 @@ export interface FaceClientOptions extends Pick<ClientOptions, "capabilities" | 
 }
 
 /** `fetch` whose requests go to the nodes in turn; `taken` counts them. */
-export function inTurn(nodes: readonly NodeProcess[], headers: () => Promise<Readonly<Record<string, string>>>) {
+function inTurn(nodes: readonly NodeProcess[], headers: () => Promise<Readonly<Record<string, string>>>) {
   const taken = nodes.map(() => 0);
   let next = 0;
   return {
