@@ -4,9 +4,9 @@ import { canonicalTexts } from "./canonical.ts";
 import { type JsonNode, MalformedText, type Members, readJsonText } from "./json-text.ts";
 import { readTimestamp } from "./timestamp.ts";
 
-export const protocolName = "seal/v1";
+const protocolName = "seal/v1";
 /** How deep an envelope may nest. */
-export const maxNesting = 64;
+const maxNesting = 64;
 const signatureBytes = 64;
 
 export interface Envelope {

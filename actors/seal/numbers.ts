@@ -12,7 +12,7 @@ export class NotRepresentable extends Error {
 }
 
 /** @throws NotRepresentable */
-export function toJson(node: JsonNode, path: string): Json {
+function toJson(node: JsonNode, path: string): Json {
   if (node === null || typeof node !== "object") return node;
   if (node instanceof NumberText) return numberOf(node.text, path);
   if (node instanceof Map) return objectOf(node, path);

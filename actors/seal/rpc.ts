@@ -37,7 +37,7 @@ export function readRpc(payload: Members): RpcRequest | RpcFault {
 }
 
 /** The id that an answer to this payload carries; null: it has none that is allowed. */
-export function readRpcId(payload: Members): RpcId | null {
+function readRpcId(payload: Members): RpcId | null {
   const id = payload.get("id");
   if (typeof id === "string") return id;
   return id instanceof NumberText && /^-?[0-9]+$/.test(id.text) ? id : null;

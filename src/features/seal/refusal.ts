@@ -19,7 +19,7 @@ export interface SealRefusal {
 }
 
 /** The refusal as JSON text. @param id of the JSON-RPC request, where it is known @param at Unix ms */
-export function refusalText(
+function refusalText(
   { number, name, code, message, details }: SealRefusal,
   requestId: string,
   id: RpcId | null,

@@ -2,7 +2,7 @@
 import { decodeProtectedHeader, errors, jwtVerify, SignJWT } from "jose";
 import type { SealKeys } from "./keys.ts";
 
-export const tokenAudience = "svc-agents";
+const tokenAudience = "svc-agents";
 
 export interface SecurityClaims {
   readonly agentId: string;

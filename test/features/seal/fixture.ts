@@ -68,7 +68,7 @@ export class SealFixture {
     this.inside("/v1/seal/attest", body, { Authorization: `Bearer ${instance.token}` });
 }
 
-export async function post(url: string, body: unknown, headers: Headers = {}) {
+async function post(url: string, body: unknown, headers: Headers = {}) {
   const response = await fetch(url, {
     method: "POST",
     headers: { "Content-Type": "application/json", ...headers },

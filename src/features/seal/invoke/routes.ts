@@ -24,7 +24,7 @@ const RpcResult = Type.Object({
   result: Type.Record(Type.String(), AnyJson),
 });
 
-export const InvokedBody = Type.Object({
+const InvokedBody = Type.Object({
   protocol: Type.Literal("seal/v1"),
   status: Type.Literal("success"),
   ...RpcResult.properties,

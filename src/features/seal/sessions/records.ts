@@ -60,7 +60,7 @@ export type RevokedReason = "execution_ended" | "instance_ended" | "revoked" | "
 /** Active ones of an execution, or of who holds detached ones. */
 const maxActive = 5;
 /** Of an execution, or of who holds detached ones. */
-export const attestationsPerMinute = 30;
+const attestationsPerMinute = 30;
 /** Tool calls of a session at once. */
 export const attemptsBurst = 100;
 export const attemptsPerSecond = 20;
