@@ -1,6 +1,5 @@
 /** `spec.tools`: what the agent may call. */
 import { suggestion } from "../../kernel/nearest.ts";
-import { noReference } from "../../manifest/members.ts";
 import { object } from "../../manifest/object.ts";
 import { either, flag, list, text } from "../../manifest/shape.ts";
 import { canonicalName, patternCovers } from "../../tool/catalog.ts";
@@ -8,9 +7,7 @@ import type { AgentScope, ToolGrant } from "./spec.ts";
 import { toolApproval } from "./tool-approval.ts";
 
 const pattern = /^(?:\*|mcp:[A-Za-z0-9_.-]+|[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*(?:\.\*)?)$/;
-const name = text({ min: 1, max: 128, pattern, form: "a tool name, prefix.*, * or mcp:<server>" }).check((name) =>
-  noReference(name, "mcp:"),
-);
+const name = text({ min: 1, max: 128, pattern, form: "a tool name, prefix.*, * or mcp:<server>" });
 
 const grant = either("must be a tool name, or an object with one", {
   string: name.as((name): ToolGrant => ({ name, skip_judge: false })),
@@ -20,7 +17,7 @@ const grant = either("must be a tool name, or an object with one", {
   ),
 }).as((grant, { offer }: AgentScope, fields, key): ToolGrant => {
   const tool = canonicalName(grant.name);
-  if (!tool.startsWith("mcp:") && !offer.tools.some((known) => patternCovers(tool, known))) {
+  if (!offer.tools.some((known) => patternCovers(tool, known))) {
     const message = `No tool answers to this name now; starts will be refused${suggestion(tool, offer.tools)}`;
     fields.warn(key, "unknown_tool", message);
   }

@@ -7,6 +7,7 @@ import { audit } from "../audit/feature.ts";
 import { defineFeature } from "../feature.ts";
 import { references } from "../references/feature.ts";
 import { securityContexts } from "../security-contexts/feature.ts";
+import { tools } from "../tools/feature.ts";
 import { countDeployed } from "./deploy.ts";
 import { agentEvents, eraseHistories, forgetOrigins } from "./events.ts";
 import type { AgentChange } from "./parts.ts";
@@ -21,7 +22,7 @@ export const agents = defineFeature({
   name: "agents",
   tenantTables: ["agent_events", "agent_versions", "agents"],
   schemas: named,
-  needs: { audit, references, securityContexts },
+  needs: { audit, references, securityContexts, tools },
   settings: {
     runtimeRegistry: text("SVC_RUNTIME_REGISTRY", {
       meaning: "RuntimeRegistry document whose runtimes join the built-in ones or replace them",
@@ -37,7 +38,7 @@ export const agents = defineFeature({
       default: 21_600,
     }),
   },
-  open({ settings, sql, now, newId, warn, ...node }, { audit, references, securityContexts }) {
+  open({ settings, sql, now, newId, warn, ...node }, { audit, references, securityContexts, tools }) {
     const { runtimeRegistry, maxExecutionSeconds } = settings;
     const { models, sandboxes } = node;
     const runtimes = loadRuntimes(runtimeRegistry === "" ? null : runtimeRegistry);
@@ -63,6 +64,7 @@ export const agents = defineFeature({
     const agents = createAgents({
       sql,
       offer,
+      toolNames: async (tenant) => (await tools.of(tenant)).listed.flatMap(({ name, aliases }) => [name, ...aliases]),
       terms: node.tenants.terms,
       async countExecutions(tenant, agentIds) {
         const counts = await Promise.all(uses.map((use) => use.count(tenant, agentIds)));

@@ -25,6 +25,8 @@ export interface AgentChange {
 export interface AgentsOptions {
   readonly sql: Sql;
   readonly offer: NodeOffer;
+  /** Names and aliases of the tools that a tenant has now; absent: those of the offer. */
+  readonly toolNames?: (tenant: string) => Promise<readonly string[]>;
   /** What the tenant may have, as it stands now. */
   readonly terms: (tenant: string) => Promise<TenantTerms>;
   /** Executions the tenant ran of each agent; agents without any may be left out. */

@@ -65,7 +65,17 @@ export function publishing(parts: AgentParts) {
 
   /** @throws Problem 422 for what the document holds */
   async function judge(caller: Caller, tenant: string, document: Json, yaml: string | null): Promise<Judged> {
-    const { spec, warnings, judges, yaml: text } = await judgeManifest(caller, document, yaml, offer);
+    const {
+      spec,
+      warnings,
+      judges,
+      yaml: text,
+    } = await judgeManifest(
+      caller,
+      document,
+      yaml,
+      parts.toolNames === undefined ? offer : { ...offer, tools: await parts.toolNames(tenant) },
+    );
     // Unchanged ones too: who changes an agent answers for what it can see afterwards.
     await parts.references.requireAllowed(caller.identity, tenant, referencesIn(spec.env, "spec.env"));
     const missing = await missingJudges(tenant, judges);

@@ -25,7 +25,7 @@ import type { Limiter } from "../limits/port.ts";
 import type { CallCounters, ContextReader } from "../security-contexts/port.ts";
 import type { Call, RegisteredTool, ToolRegistry, ToolSet } from "../tools/port.ts";
 import { argumentIssues, splitTarget, written } from "./arguments.ts";
-import { grantsFor, hasActor, isOffered } from "./effective.ts";
+import { grantsFor, hasActor, isOffered, type Named } from "./effective.ts";
 import { digestOf } from "./on-record.ts";
 import { type Cleared, isCleared, type Judged } from "./port.ts";
 
@@ -61,13 +61,8 @@ async function judge(set: ToolSet, bindings: readonly Binding[], call: Call): Pr
   const { target, given: addressed } = splitTarget(call.arguments);
   const found = set.find(call.tool);
   const name = found?.name ?? canonicalName(call.tool);
-  if (found?.always !== true) {
-    const refused = target === null ? null : refusedBy(bindings, call, { name: onFleet });
-    if (refused !== null) return refused;
-    const byItsName = refusedBy(bindings, call, found ?? { name });
-    if (byItsName !== null) return byItsName;
-    if (found?.source === "management" && !hasActor(who)) return nobodyActs(bindings, call, name);
-  }
+  const refused = found?.always === true ? null : refusedByName(bindings, call, found ?? { name }, target !== null);
+  if (refused !== null) return refused;
   if (found === undefined) return failed(bindings, call, name, "unknown_tool", `There is no tool ${name}`);
   if (found.withheld === true) {
     const message = `${name} was changed by its server, and is withheld until the change is accepted`;
@@ -91,11 +86,28 @@ async function judge(set: ToolSet, bindings: readonly Binding[], call: Call): Pr
   return cleared(bindings, call, found, given, verdict.governing);
 }
 
-function refusedBy(
+/** @param isSent to another machine, which has to be allowed first */
+function refusedByName(
   bindings: readonly Binding[],
   call: Call,
-  tool: Pick<RegisteredTool, "name" | "server">,
+  tool: Named & Partial<Pick<RegisteredTool, "source">>,
+  isSent: boolean,
 ): Judged | null {
+  const { name } = tool;
+  const sending = isSent ? refusedBy(bindings, call, { name: onFleet }) : null;
+  const refused = sending ?? deniedAs(bindings, call, name) ?? refusedBy(bindings, call, tool);
+  if (refused !== null) return refused;
+  return tool.source === "management" && !hasActor(call.who) ? nobodyActs(bindings, call, name) : null;
+}
+
+/** What an alias is denied as is denied, although the tool has another name. */
+function deniedAs(bindings: readonly Binding[], call: Call, name: string): Judged | null {
+  const alias = canonicalName(call.tool);
+  const refused = alias === canonicalName(name) ? null : byName(alias, bindings);
+  return refused?.error_code === 2001 ? refusal(bindings, call, name, refused) : null;
+}
+
+function refusedBy(bindings: readonly Binding[], call: Call, tool: Named): Judged | null {
   const refused = byName(tool.name, bindings, isOffered(call.policy, tool));
   return refused === null ? null : refusal(bindings, call, tool.name, refused);
 }

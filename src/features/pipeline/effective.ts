@@ -6,20 +6,21 @@ import type { CallPolicy, CallWho, RegisteredTool, ToolSet } from "../tools/port
 
 const serverPrefix = "mcp:";
 
-/** Whether an entry of a manifest covers a tool: by name, by pattern, or as one of a tool server's. */
-export function grantCovers(entry: string, tool: Pick<RegisteredTool, "name" | "server">): boolean {
-  if (entry.startsWith(serverPrefix)) return tool.server === entry.slice(serverPrefix.length);
-  return patternCovers(entry, tool.name);
+/** What entries are held against. */
+export type Named = Pick<RegisteredTool, "name" | "server"> & Partial<Pick<RegisteredTool, "aliases">>;
+
+/** Whether an entry of a manifest covers a tool: by one of its names, by pattern, or as one of a tool server's. */
+export function grantCovers(entry: string, { name, server, aliases = [] }: Named): boolean {
+  if (entry.startsWith(serverPrefix)) return server === entry.slice(serverPrefix.length);
+  return [name, ...aliases].some((one) => patternCovers(entry, one));
 }
 
 /** The entries of a manifest that cover a tool; null: no manifest narrows the caller. */
-export const grantsFor = (
-  grants: CallPolicy["tools"],
-  tool: Pick<RegisteredTool, "name" | "server">,
-): readonly ToolGrant[] | null => grants?.filter(({ name }) => grantCovers(name, tool)) ?? null;
+export const grantsFor = (grants: CallPolicy["tools"], tool: Named): readonly ToolGrant[] | null =>
+  grants?.filter(({ name }) => grantCovers(name, tool)) ?? null;
 
 /** Whether manifest and session open a tool, the contexts aside. */
-export function isOffered({ tools, patterns }: CallPolicy, tool: Pick<RegisteredTool, "name" | "server">): boolean {
+export function isOffered({ tools, patterns }: CallPolicy, tool: Named): boolean {
   if (grantsFor(tools, tool)?.length === 0) return false;
   return patterns === null || patterns.some((pattern) => grantCovers(pattern, tool));
 }

@@ -6,8 +6,6 @@ import { manifestWith } from "./offer.ts";
 
 describe("not supported yet: refused, never ignored", () => {
   const rows: readonly (readonly [path: string, value: Json, at?: string])[] = [
-    ["spec.tools", ["cmd.run", "mcp:github"], "spec.tools.1"],
-    ["spec.tools", [{ name: "mcp:github" }], "spec.tools.0.name"],
     [
       "spec.output_handler",
       { type: "webhook", url: "https://x.example", headers: { Authorization: "secret:a/b" } },
@@ -75,6 +73,7 @@ describe("warnings", () => {
     ["spec.advanced.health_check", {}, "reserved_field"],
     ["spec.tools", ["web.fetch"], "unknown_tool", "spec.tools.0"],
     ["spec.tools", ["edge.*"], "unknown_tool", "spec.tools.0"],
+    ["spec.tools", ["cmd.run", "mcp:github"], "unknown_tool", "spec.tools.1"],
     ["colour", "red", "unknown_field"],
     ["spec.colour", "red", "unknown_field"],
     ["spec.security.resources.colour", "red", "unknown_field"],

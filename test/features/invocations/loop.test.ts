@@ -1,7 +1,7 @@
 /** Tool calls of a loop, by the policy of the tenant and on its record (docs/reference/tools.md). */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { LooseJson } from "../../harness/loose-json.ts";
-import { calls, say, shell } from "../../harness/manifests.ts";
+import { calls, manifest, say, shell } from "../../harness/manifests.ts";
 import { ExecutionFixture } from "../executions/fixture.ts";
 
 let at: ExecutionFixture;
@@ -65,4 +65,12 @@ test("unknown ids are 404, ids of another form 400, filters that are none 422", 
   expect(await answer("/x")).toMatchObject({ status: 400, body: { code: "invalid_invocation_id" } });
   expect(await answer("?outcome=x")).toMatchObject({ status: 422 });
   expect(await answer("?since=x")).toMatchObject({ status: 422 });
+});
+
+test("a deployment warns of tools that the tenant has not, and of no others", async () => {
+  const tools = ["web.fetch", "svc.agent.list", "fs.*", "made.up", "mcp:nowhere"];
+  const { status, body } = await at.node.call("POST", "/v1/agents", manifest({ tools }));
+  expect(status).toBe(200);
+  const warned = body.warnings.filter(({ code }: LooseJson) => code === "unknown_tool");
+  expect(warned.map(({ path }: LooseJson) => path)).toEqual(["spec.tools.3", "spec.tools.4"]);
 });

@@ -23,6 +23,7 @@ beforeAll(async () => {
     [toolOf("tickets.search", { source: "mcp", server: "tickets" }), () => succeeded({ content: "y".repeat(200) })],
     [toolOf("ticketsx.search", { source: "mcp", server: "ticketsx" }), () => succeeded()],
     [toolOf("tickets.changed", { source: "mcp", server: "tickets", withheld: true }), () => succeeded()],
+    [toolOf("svc.task.wait", { aliases: ["svc.agent.wait"] }), () => succeeded()],
     [toolOf("svc.agent.list", { source: "management" }), () => succeeded()],
     [toolOf("sandbox.only", { executor: "sandbox" }), () => succeeded()],
     [toolOf("slow.wait"), () => gate.held.then(() => succeeded())],
@@ -34,6 +35,7 @@ beforeAll(async () => {
   ]);
   at.specs.set("none", { capabilities: [], deny_list: [] });
   at.specs.set("denies", { capabilities: [{ tool_pattern: "*" }], deny_list: ["echo.*"] });
+  at.specs.set("no-waits", { capabilities: [{ tool_pattern: "*" }], deny_list: ["svc.agent.*"] });
   at.specs.set("fs", { capabilities: [{ tool_pattern: "fs.*" }], deny_list: [] });
   at.specs.set("small", { capabilities: [{ tool_pattern: "*", max_response_size: 100 }], deny_list: [] });
   at.specs.set("brief", { capabilities: [{ tool_pattern: "*", max_timeout_secs: 1 }], deny_list: [] });
@@ -64,6 +66,7 @@ describe("what is refused, in this order", () => {
     ["a manifest without tools has none", "echo.say", offering(), { error_code: 2000, code: "tool_not_allowed" }],
     ["mcp:tickets opens no other server's tools", "ticketsx.search", offering("mcp:tickets"), { error_code: 2000 }],
     ["a management tool without a starter", "aegis.agent.list", {}, { error_code: 2000 }],
+    ["an alias that is denied", "aegis.agent.wait", under("no-waits"), { error_code: 2001 }],
     ["a context that was deleted", "echo.say", under("gone"), { error_code: 2000 }],
     [
       "what the session was not narrowed to",
@@ -96,6 +99,10 @@ describe("what is refused, in this order", () => {
   ])("%s fails", async (_, tool, given, code) => {
     expect(await invoke(callOf(tool, given))).toMatchObject({ is: "failed", code, ran: false });
   });
+});
+
+test("an entry of a manifest covers a tool by its alias", async () => {
+  expect(await invoke(callOf("svc.task.wait", {}, offering("svc.agent.wait")))).toMatchObject({ is: "succeeded" });
 });
 
 test("a manifest with mcp:tickets opens exactly that server's tools", async () => {
