@@ -1,12 +1,12 @@
 /** What other features may use of the pipeline that every call of a tool goes through. */
 import type { Json } from "../../../actors/kernel/json.ts";
 import type { RateWarning } from "../../../actors/policy/rates/standing.ts";
-import type { CallClearance, ClearedCall, FailedCall, RefusedCall } from "../../../actors/policy/security/clearance.ts";
+import type { ClearedCall, FailedCall, RefusedCall } from "../../../actors/policy/security/clearance.ts";
 import type { Governing } from "../../../actors/policy/security/evaluate.ts";
 import type { Masker } from "../../lib/masking/masker.ts";
 import type { Call, CallBounds, CallPolicy, CallWho, RegisteredTool, ToolOutcome } from "../tools/port.ts";
 
-export type { Call, CallBounds, CallEntry, CallPolicy, CallWho } from "../tools/port.ts";
+export type { Call, CallBounds, CallPolicy, CallWho } from "../tools/port.ts";
 
 /** A call that policy lets pass, as the node that is to run it has it. */
 export interface Cleared {
@@ -82,8 +82,6 @@ export interface Pipeline {
   /** The tools that a caller has today, in the order of the registry. */
   effective(tenant: string, who: CallWho, policy: CallPolicy): Promise<readonly RegisteredTool[]>;
 }
-
-export type { CallClearance };
 
 /** What an agent's tool judges say of a call: null lets it pass, or no judge is asked. */
 export type JudgeCall = (call: Call, cleared: Cleared) => Promise<JudgedAgainst | null>;
