@@ -178,7 +178,7 @@ function originalOf(given: string, pieces: readonly string[], from: number, to: 
 }
 
 /** Whether two JSON values are the same; the order of an object's members does not matter. */
-export function sameJson(one: Json | undefined, other: Json | undefined): boolean {
+function sameJson(one: Json | undefined, other: Json | undefined): boolean {
   if (one === other) return true;
   if (Array.isArray(one) && Array.isArray(other)) {
     return one.length === other.length && one.every((item, place) => sameJson(item as Json, other[place] as Json));

@@ -226,7 +226,7 @@ export const toolCall = defineActivity({ name: "tool.call", version: 2, input: T
 export type ToolOutcome = Outcome<typeof toolCall>;
 
 /** A call that people are to be asked about, and who asks them. */
-export const CallAskInput = Type.Object({
+const CallAskInput = Type.Object({
   log: Type.String(),
   seq: Type.Integer(),
   call_id: Type.String(),

@@ -236,7 +236,7 @@ export const Waiting = Type.Object({
 export type Waiting = Static<typeof Waiting>;
 
 /** What is not asked about again in this execution. */
-export const Remembered = Type.Object({
+const Remembered = Type.Object({
   tool: Text,
   /** Who asked: a capability of a context, or the manifest. */
   from: Text,

@@ -1,5 +1,5 @@
 /** What other features may use of approvals. */
 
-export type { CallEditor, EditedCall } from "./call-edits.ts";
+export type { CallEditor } from "./call-edits.ts";
 export { deciderOf, sourceOf } from "./caller.ts";
 export type { Approvals, Signal } from "./service.ts";

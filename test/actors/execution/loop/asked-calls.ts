@@ -20,7 +20,7 @@ export const fromManifest = (written: WrittenToolApproval = {}): AskedApproval =
 });
 
 /** What policy says of a call that is cleared. */
-export function cleared(tool: string, approvals: readonly AskedApproval[] = []): ClearedCall {
+function cleared(tool: string, approvals: readonly AskedApproval[] = []): ClearedCall {
   const entry = findTool(builtinTools, tool);
   if (entry === undefined) throw new Error(`no tool ${tool}`);
   return {
