@@ -39,6 +39,8 @@ const InvocationChange = Type.Object({
   /** Of a refusal or a failure. */
   code: Type.Optional(Nullable(Text)),
   violation_type: Type.Optional(Nullable(Text)),
+  /** Policy refused it after it was let through: while it ran, or today where it was approved before. */
+  decision: Type.Optional(Type.Literal("deny")),
   approval_id: Type.Optional(Text),
   /** As `arguments`: those that an approver put in their place. */
   edited_arguments: Type.Optional(Text),

@@ -111,6 +111,7 @@ export function answerCall(
     outcome: status === "succeeded" ? ("success" as const) : ("failed" as const),
     ...(typeof result.code === "string" ? { code: result.code } : status === "timed_out" ? { code: status } : {}),
     ...(violation === undefined ? {} : { violation_type: violation }),
+    ...(status === "refused" ? { decision: "deny" as const } : {}),
     duration_ms: turn.context.now - (call.started_at ?? turn.context.now),
     result_bytes,
     ...resultAt(turn, seq),

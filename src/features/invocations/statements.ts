@@ -30,8 +30,6 @@ export interface ChangedInvocation extends InvocationChange {
   readonly at: number;
   /** JSON; kept for a day. */
   readonly result?: string;
-  /** Absent: stays. */
-  readonly decision?: "deny";
 }
 
 const inserting = `

@@ -92,7 +92,8 @@ export function createInvoke(parts: InvokeParts): Pick<Pipeline, "invoke" | "res
       return answerTo(outcome);
     }
     const { code, message } = outcome;
-    const violation = outcome.status === "refused" ? { violation_type: outcome.violation_type } : {};
+    const violation =
+      outcome.status === "refused" ? { violation_type: outcome.violation_type, decision: "deny" as const } : {};
     const result = JSON.stringify({
       status: "error",
       isError: true,
@@ -137,7 +138,12 @@ export function createInvoke(parts: InvokeParts): Pick<Pipeline, "invoke" | "res
       if (against !== null) {
         const refused = rejectedBy(tool.name, against);
         const { code, violation_type } = refused;
-        invocations.change(call.invocationId, call.tenant, { outcome: "failed", code, violation_type });
+        invocations.change(call.invocationId, call.tenant, {
+          outcome: "failed",
+          code,
+          violation_type,
+          decision: "deny",
+        });
         refusedLate(call, tool.name, { ...refused, attempted: tool.name });
         return { is: "refused", ...refused };
       }
@@ -153,7 +159,8 @@ export function createInvoke(parts: InvokeParts): Pick<Pipeline, "invoke" | "res
         return invoked.is === "succeeded" && edited !== undefined ? { ...invoked, edited: true } : invoked;
       }
       const { clearance } = judged;
-      const violation = clearance.is === "refused" ? { violation_type: clearance.violation_type } : {};
+      const violation =
+        clearance.is === "refused" ? { violation_type: clearance.violation_type, decision: "deny" as const } : {};
       const { code } = clearance;
       invocations.change(call.invocationId, call.tenant, { outcome: "failed", code, ...violation });
       if (clearance.is === "refused") refusedLate(call, clearance.tool, clearance);

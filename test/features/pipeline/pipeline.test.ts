@@ -116,11 +116,9 @@ test("max_response_size cuts fs.read; a larger result of a tool server is withhe
     is: "succeeded",
     result: { status: "success", content: "x".repeat(100), truncated: true },
   });
-  expect(await invoke(callOf("tickets.search", {}, under("small")))).toMatchObject({
-    is: "refused",
-    error_code: 2007,
-    code: "output_size_exceeded",
-  });
+  const large = callOf("tickets.search", {}, under("small"));
+  expect(await invoke(large)).toMatchObject({ is: "refused", error_code: 2007, code: "output_size_exceeded" });
+  expect(await recordOf(large)).toMatchObject({ decision: "deny", code: "output_size_exceeded", outcome: "failed" });
 });
 
 test("max_concurrent 1: a second call beside the first is 2008", async () => {
