@@ -72,7 +72,7 @@ export function childEnded(turn: ExecutionTurn, end: ChildEnd): Ended | null {
 }
 
 /** Children of tool calls that one execution may have under way. */
-export const maxToolChildren = 200;
+const maxToolChildren = 200;
 
 /**
  * A tool call has started an execution below this one, or is about to: it ends with this one, unless they are a swarm.

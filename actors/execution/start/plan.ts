@@ -155,7 +155,7 @@ const Grant = Type.Object({
 });
 
 /** What each of its tool calls is judged by; the contexts themselves are read anew each time. */
-export const CallRules = Type.Object({
+const CallRules = Type.Object({
   agent_id: Type.String(),
   agent_name: Type.String(),
   /** Name of the security context. */

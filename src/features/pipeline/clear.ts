@@ -271,6 +271,3 @@ async function inAccount(limiter: Pick<Limiter, "debit">, call: Call, one: Clear
     });
   }
 }
-
-export const warningsOf = (judged: readonly Judged[]): readonly RateWarning[] =>
-  judged.flatMap((one) => (isCleared(one) ? (one.warnings ?? []) : []));

@@ -10,7 +10,7 @@ const serverPrefix = "mcp:";
 export type Named = Pick<RegisteredTool, "name" | "server"> & Partial<Pick<RegisteredTool, "aliases">>;
 
 /** Whether an entry of a manifest covers a tool: by one of its names, by pattern, or as one of a tool server's. */
-export function grantCovers(entry: string, { name, server, aliases = [] }: Named): boolean {
+function grantCovers(entry: string, { name, server, aliases = [] }: Named): boolean {
   if (entry.startsWith(serverPrefix)) return server === entry.slice(serverPrefix.length);
   return [name, ...aliases].some((one) => patternCovers(entry, one));
 }

@@ -12,7 +12,7 @@ type Arguments = Call["arguments"];
 export const digestOf = (given: Arguments): string => createHash("sha256").update(JSON.stringify(given)).digest("hex");
 
 /** The beginning of their JSON, as much of it as is kept. */
-export function keptArguments(given: Arguments): string {
+function keptArguments(given: Arguments): string {
   const text = JSON.stringify(given);
   if (Buffer.byteLength(text) <= keptArgumentBytes) return text;
   // Room for the mark of a character that was cut in two.
@@ -55,10 +55,7 @@ const longestDetail = 300;
 const shortened = (text: string): string => text.slice(0, longestDetail).toWellFormed();
 
 /** A caller may try again what a rate or a number of calls refuses. */
-export function categoryOf(
-  { error_code, code }: Pick<RefusalFacts, "error_code" | "code">,
-  isSealed: boolean,
-): Category {
+function categoryOf({ error_code, code }: Pick<RefusalFacts, "error_code" | "code">, isSealed: boolean): Category {
   if (error_code === 2005 || error_code === 2008) return "policy_violation_attempted";
   if (code === "address_blocked") return "ssrf_blocked";
   return isSealed ? "seal_policy_violation_blocked" : "policy_violation_blocked";

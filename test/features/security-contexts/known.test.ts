@@ -98,7 +98,7 @@ test("a deleted context refuses all; while PostgreSQL is away nothing older is u
   expect(await versions()).toEqual([1, 0]);
 });
 
-test("the system's contexts stand where no record is, and are the same for every tenant", async () => {
+test("the system's contexts need no record and are the same for every tenant", async () => {
   const { reader } = open([]);
   for (const tenant of ["acme", "other"]) {
     expect((await reader.find(tenant, "svc-agent-runtime"))?.version).toBe(1);
