@@ -6,7 +6,6 @@ import type { Json } from "../../../actors/kernel/json.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import { demands } from "../../../actors/policy/rates/limits.ts";
 import { toolResource } from "../../../actors/policy/rates/resources.ts";
-import type { RateWarning } from "../../../actors/policy/rates/standing.ts";
 import { asks, asksOf } from "../../../actors/policy/security/asked.ts";
 import { callFacts } from "../../../actors/policy/security/call-facts.ts";
 import type { AskedApproval, FailedCall, RefusedCall } from "../../../actors/policy/security/clearance.ts";
