@@ -100,7 +100,6 @@ export function contextRoutes({ sql, service, evaluate, newId }: ContextRoutesOp
       path: "/v1/security-contexts/:name",
       summary: "Delete a security context: calls that it binds are refused from then on",
       ...write,
-      whileSuspended: true,
       params: ContextPath,
       query: DeleteQuery,
       responses: { 200: DeletedBody },

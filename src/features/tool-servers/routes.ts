@@ -97,7 +97,6 @@ export function toolServerRoutes({ sql, servers, logs, newId }: ToolServerRoutes
       path: "/v1/tool-servers/:name",
       summary: "Take a tool server away; its processes end",
       ...writing,
-      whileSuspended: true,
       responses: { 200: DeletedToolServer },
       refusals: ["operator_required", "tool_server_not_found", "tool_server_in_file"],
       async handler(call) {

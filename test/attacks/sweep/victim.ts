@@ -1,7 +1,7 @@
 /** Tenants that have a record of every kind, and what others could learn of them: their ids and names. */
 import { systemTenant } from "../../../actors/identity/identity.ts";
 import type { LooseJson } from "../../harness/loose-json.ts";
-import { manifest, say } from "../../harness/manifests.ts";
+import { calls, manifest, say } from "../../harness/manifests.ts";
 import type { NodeProcess } from "../../harness/node/node-process.ts";
 import { until } from "../../harness/until.ts";
 import { isReference, type Operation, targetOf } from "./operations.ts";
@@ -22,7 +22,13 @@ export async function settle(node: NodeProcess, headers: Headers): Promise<void>
     }
     return answer.body;
   };
-  const agent = manifest({ name: `${marker}-agent`, script: [say(marker)], runtime: { bootstrap_path: undefined } });
+  const look = calls(["fs.list", { path: "/workspace" }]);
+  const agent = manifest({
+    name: `${marker}-agent`,
+    script: [look, say(marker)],
+    tools: ["fs.list"],
+    runtime: { bootstrap_path: undefined },
+  });
   const { agent_id } = await made("POST", "/v1/agents", agent);
   await made("POST", "/v1/executions?wait_seconds=30", { agent_id, input: marker });
   await made("POST", "/v1/workflows", {

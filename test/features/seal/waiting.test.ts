@@ -46,8 +46,15 @@ test("a signed call that waits is 202, under its key the same, then the result",
   expect(read).toMatchObject({ status: "success", outcome: "success" });
   const after = await send("svc.runtime.list", {}, key);
   expect([after.status, after.body.result]).toEqual([200, read.result]);
-  const record = (await at.node.call("GET", `/v1/tool-invocations/${invocation_id}`)).body;
-  expect(record).toMatchObject({ entry: "seal", tool_name: "svc.runtime.list", outcome: "success", approval_id });
+  // Outcomes are written in batches, shortly after.
+  const record = await until(
+    async () => {
+      const { body } = await at.node.call("GET", `/v1/tool-invocations/${invocation_id}`);
+      return body.outcome === "success" ? body : null;
+    },
+    { timeoutMs: 30_000, what: "the outcome on the record" },
+  );
+  expect(record).toMatchObject({ entry: "seal", tool_name: "svc.runtime.list", approval_id });
 });
 
 test("a call that waits is withdrawn with its session", async () => {
