@@ -37,6 +37,7 @@ describe("approve", () => {
         prompt: "Release INV-7 (5 characters)?",
         created_at: expect.any(String),
         timeout_seconds: 7200,
+        tool_call: null,
         expires_at: expect.any(String),
         status: "pending",
         default_response: null,
