@@ -42,6 +42,7 @@ import { executionMetrics } from "./metrics.ts";
 import { endExecutions, eraseExecutions } from "./of-tenant.ts";
 import { deliverySendActivity } from "./output/deliver.ts";
 import { outputHandleActivity, outputRecallActivity } from "./output/output-handler.ts";
+import { judgesOutside } from "./outside-judges.ts";
 import { createPlans } from "./plans.ts";
 import { executionsProjection } from "./projection.ts";
 import { executionRecords } from "./records.ts";
@@ -178,6 +179,7 @@ export const executions = defineFeature({
     const { maskerOf } = referred;
     approvals.editedBy(execution.kind, executionCallEditor({ runtime, plans, pipeline }));
     pipeline.hiddenBy((tenant, key) => maskerOf({ kind: execution.kind, key, tenant }));
+    pipeline.judgedBy(judgesOutside(plans));
     const { startAs, cancelOfAgent } = executions;
     let gatewayUrl = "";
     const wire = openHandsWire(redisServers, prefix, runtime.nodeId);
