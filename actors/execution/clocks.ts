@@ -2,7 +2,7 @@
  * The deadlines of an iteration and of its execution stand still while every open tool call waits for people.
  *
  * How long that will be is not known, so both are put off by all that is left of SVC_TOOL_WAIT_MAX_SECONDS when the
- * clocks stop, and brought back to what was really waited when they go on. Whatever compares a deadline with the time is
+ * clocks stop, and brought back to what was really waited when they go on. All that compares a deadline with the time is
  * right at every moment, and the timers that a stored state asks for are those that its turns set.
  */
 import { tellWaiting } from "./child-waiting.ts";
@@ -13,7 +13,7 @@ import type { ExecutionTurn } from "./turn.ts";
 
 const none: Waiting = { for: null, since: null, lent_ms: 0, spent_ms: 0 };
 
-/** Brings the clocks in step with the calls of the loop; at the end of whatever changed them. */
+/** Brings the clocks in step with the calls of the loop; at the end of each turn that may have changed them. */
 export function keepClocks(turn: ExecutionTurn): void {
   const { state } = turn;
   const found = callsWaiting(state);

@@ -250,7 +250,7 @@ class CallTurn extends TurnEffects<ToolCallMessages> {
     this.end(outcome, "answered");
   }
 
-  /** Whoever agreed hears whether the call was made. */
+  /** Its approvers hear whether the call was made. */
   private tellExecuted(executed: boolean): void {
     const { approvals, agreed } = this.state;
     for (const id of approvals.slice(0, agreed)) {

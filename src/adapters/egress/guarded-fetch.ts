@@ -34,7 +34,7 @@ export interface GuardedRequest {
   /**
    * What the policy decides. `listed`: everything, its mode included. `public`: only which addresses off the open
    * internet may be reached, which it has to list by address; every public host may be called. `lists`: what its lists
-   * hold, whatever its mode; with an empty allowlist every public host may be called.
+   * hold in every mode; with an empty allowlist every public host may be called.
    */
   readonly reach: Reach;
   /** Addresses off the open internet that a list other than the policy's holds, as entries of such a list. */

@@ -1,4 +1,4 @@
-/** One connection to a tool server, by the official client, whatever its transport. */
+/** One connection to a tool server, by the official client, over any transport. */
 import { Client, ProtocolError, SdkError, SdkErrorCode, type Tool, type Transport } from "@modelcontextprotocol/client";
 import { bounds, type JsonObject, type ListedTool } from "../../../actors/tool-server/listing.ts";
 import { ownErrors } from "./messages.ts";

@@ -1,5 +1,5 @@
 /**
- * Edits of a tool call by its approver: what stands in one as it was shown means the original, and whoever runs the call
+ * Edits of a tool call by its approver: what stands in one as it was shown means the original, and what runs the call
  * says whether it may be run so.
  */
 

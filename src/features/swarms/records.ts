@@ -38,8 +38,8 @@ export function swarmRecords(sql: Sql) {
   return {
     /**
      * Takes a lock, or prolongs it.
-     * @param free who holds it no longer, whatever its row says
-     * @returns the lock as it is then, whoever holds it; null: the swarm has its share of locks
+     * @param free who holds it no longer, also where its row names one of them
+     * @returns the lock as it is then, of any holder; null: the swarm has its share of locks
      */
     async lock(
       { tenant, swarmId }: SwarmKey,

@@ -45,8 +45,8 @@ afterAll(async () => {
   await stores?.dispose();
 });
 
-const nobody: AskPeople = () => Promise.reject(new Error("no person is asked here"));
-const invoke = (call: Call) => at.pipeline.invoke(call, nobody);
+const noPeople: AskPeople = () => Promise.reject(new Error("no person is asked here"));
+const invoke = (call: Call) => at.pipeline.invoke(call, noPeople);
 const under = (context: string): Partial<Call> => ({
   policy: { context, ceilings: [], tools: null, patterns: null },
 });

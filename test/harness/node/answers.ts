@@ -52,7 +52,7 @@ const shown = (value: unknown): string => JSON.stringify(value)?.slice(0, 200) ?
 
 /** The shape of every refusal, and whether the route says that it may come. */
 function problemFault(route: Route | null, response: Response, body: unknown): string | null {
-  // Of signed calls and attestations, whatever has refused them.
+  // Of signed calls and attestations, by whichever layer they were refused.
   if ((body as { readonly protocol?: unknown }).protocol === "seal/v1") {
     return checkOf(SealRefusalBody).Check(body) ? null : `${shown(body)} is no refusal of a signed call`;
   }

@@ -37,7 +37,7 @@ export async function runInside(
 ): Promise<ExecResult | null> {
   const { directory, plan, supervisor } = place;
   const way = wayInto(place);
-  // Whatever enters would stand still too.
+  // A command that enters would stand still too.
   if (way === null || isFrozen(supervisor.cgroups)) return null;
   const order: HandOrder = orderOf(place, command);
   const files = plan.contained

@@ -44,7 +44,7 @@ export interface InvokeRequest {
   readonly bytes: Uint8Array;
 }
 
-/** What is wrong with envelopes, where it may be somebody else's doing. */
+/** What is wrong with envelopes, where another sender may have caused it. */
 const suspicious = { invalid_signature: "invalid_signature", replay_detected: "replay_detected" } as const;
 
 export function createInvoke(options: InvokeOptions) {
