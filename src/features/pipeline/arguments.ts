@@ -8,6 +8,8 @@ type Issue = { readonly [member: string]: Json };
 
 /** Defaults are the tool's own to fill in: nothing is added here. */
 const rules = { rules: { deepDefaults: false, readsText: false }, most: Number.MAX_SAFE_INTEGER };
+/** Tools of the service bring schemas whose price is known. */
+const ownRules = { ...rules, isOwn: true };
 const maxIssues = 20;
 
 /** Whom a call addresses on another machine. */
@@ -35,14 +37,17 @@ export function written(tool: RegisteredTool, given: Arguments): Arguments {
  * @returns what does not fit; empty: everything fits
  */
 export async function argumentIssues(
-  { tenant, signal }: Pick<Call, "tenant" | "signal">,
+  { tenant, entry, signal }: Pick<Call, "tenant" | "entry" | "signal">,
   tool: RegisteredTool,
   given: Arguments,
 ): Promise<readonly Issue[]> {
   // A tool server's schema is JSON by its protocol, those of the service are made as JSON.
   const schema = tool.inputSchema as { readonly [member: string]: Json };
   const characters = JSON.stringify(given).length;
-  const verdict = await checkAgainstSchema({ tenant, left: () => signal }, schema, given, characters, rules);
+  // A loop's call is durable work: a line that is too long would be taken for a fault of the model's.
+  const waiter = { tenant, left: () => signal, durable: entry === "dispatch" };
+  const how = tool.source === "mcp" ? rules : ownRules;
+  const verdict = await checkAgainstSchema(waiter, schema, given, characters, how);
   if (verdict.ok) return [];
   return verdict.issues.slice(0, maxIssues).map((issue) => ({ ...issue, path: pathOf(issue.path) }));
 }

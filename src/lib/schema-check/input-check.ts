@@ -50,6 +50,8 @@ export interface Checking {
   readonly tenant: string;
   /** Gives the signal that the caller has left; null: the start is stored and waits for as long as it takes. */
   readonly left: (() => AbortSignal) | null;
+  /** Durable work of a caller who may leave all the same: it waits for as long as it takes, too. */
+  readonly durable?: boolean;
 }
 
 /** How an input is checked, beside its schema. */
@@ -57,6 +59,8 @@ export interface CheckRules {
   readonly rules: InputRules;
   /** Characters that the input may have with its defaults. */
   readonly most: number;
+  /** The schema is the service's own: what it costs is known to be little, patterns and all. */
+  readonly isOwn?: boolean;
 }
 
 const agentRules: CheckRules = { rules: agentInput, most: maxInputBytes };
@@ -81,21 +85,21 @@ export async function checkAgainstSchema(
 }
 
 async function verdictOf(
-  { tenant, left }: Checking,
+  { tenant, left, durable = left === null }: Checking,
   schema: Json,
   input: Json,
   characters: number,
-  { rules, most }: CheckRules,
+  { rules, most, isOwn = false }: CheckRules,
 ): Promise<CheckedInput> {
   if (schema === null || schema === true) return { ok: true, input };
   if (typeof schema !== "object") return refusal("is not accepted: the input_schema admits nothing");
-  const { validate, characters: length } = knownOf(schema);
-  if (validate !== null && length * characters <= maxPriceHere) {
+  const { validate, characters: length } = knownOf(schema, isOwn);
+  if (validate !== null && (isOwn || length * characters <= maxPriceHere)) {
     return judgeInput(schema, validate, input, most, rules);
   }
   try {
     const job: InputJob = { schema, input, maxCharacters: most, rules };
-    const guard = { kind: "computation", tenant, budgetMs, signal: left?.(), durable: left === null } as const;
+    const guard = { kind: "computation", tenant, budgetMs, signal: left?.(), durable } as const;
     return (await runGuarded(program, job, guard)) as InputVerdict;
   } catch (error) {
     if (error instanceof BudgetExceeded) {
@@ -116,13 +120,13 @@ export interface InputJob {
   readonly rules: InputRules;
 }
 
-function knownOf(schema: object & Json): Known {
+function knownOf(schema: object & Json, isOwn: boolean): Known {
   const found = known.get(schema);
   if (found !== undefined) return found;
   const { length } = JSON.stringify(schema);
   const fresh: Known = {
     characters: length,
-    validate: isTame(schema, maxMembersHere) ? compileSchema(schema) : null,
+    validate: isOwn || isTame(schema, maxMembersHere) ? compileSchema(schema) : null,
   };
   known.set(schema, fresh);
   return fresh;

@@ -15,6 +15,9 @@ const succeeded = (result: Extract<ToolOutcome, { status: "succeeded" }>["result
   result: { status: "success", ...result },
 });
 
+/** No bound of its price is seen from outside. */
+const named = { type: "object", patternProperties: { "^[a-z]+$": { type: "string" } }, additionalProperties: false };
+
 beforeAll(async () => {
   stores = await freshStores();
   at = openPipeline(stores, [
@@ -23,6 +26,8 @@ beforeAll(async () => {
     [toolOf("tickets.search", { source: "mcp", server: "tickets" }), () => succeeded({ content: "y".repeat(200) })],
     [toolOf("ticketsx.search", { source: "mcp", server: "ticketsx" }), () => succeeded()],
     [toolOf("tickets.changed", { source: "mcp", server: "tickets", withheld: true }), () => succeeded()],
+    [toolOf("tags.add", { source: "mcp", server: "tags", inputSchema: named }), () => succeeded()],
+    [toolOf("echo.named", { inputSchema: { ...named } }), () => succeeded()],
     [toolOf("svc.task.wait", { aliases: ["svc.agent.wait"] }), () => succeeded()],
     [toolOf("svc.agent.list", { source: "management" }), () => succeeded()],
     [toolOf("sandbox.only", { executor: "sandbox" }), () => succeeded()],
@@ -98,6 +103,30 @@ describe("what is refused, in this order", () => {
     ["a host that does not exist", "echo.say", { target: { edge_selector: { a: "b" } } }, "edge_node_not_found"],
   ])("%s fails", async (_, tool, given, code) => {
     expect(await invoke(callOf(tool, given))).toMatchObject({ is: "failed", code, ran: false });
+  });
+});
+
+describe("arguments under a schema whose price is not known", () => {
+  const many = (change: Partial<Call>) =>
+    Promise.allSettled(
+      Array.from({ length: 24 }, (_, index) => at.pipeline.clear([callOf("tags.add", { name: `${index}` }, change)])),
+    );
+  const refused = async (change: Partial<Call>) =>
+    (await many(change)).flatMap((one) => (one.status === "rejected" ? [String(one.reason)] : []));
+
+  test("calls of loops wait for their check, however many there are", async () => {
+    expect(await refused({ entry: "dispatch" })).toEqual([]);
+  });
+
+  test("callers who wait at a connection are refused when the line is long", async () => {
+    expect(await refused({ entry: "seal" })).toContain("SlotsFull: Too much work of the tenant is waiting");
+  });
+
+  test("a tool of the service is checked at once", async () => {
+    const calls = Array.from({ length: 24 }, (_, index) => callOf("echo.named", { name: `${index}` }));
+    const judged = await Promise.all(calls.map((call) => at.pipeline.clear([call])));
+    expect(judged.flat().filter(({ clearance }) => clearance.is !== "cleared")).toEqual([]);
+    expect(await invoke(callOf("echo.named", { "Not-a-name": "1" }))).toMatchObject({ code: "invalid_arguments" });
   });
 });
 
