@@ -3,7 +3,7 @@
 import type { ChildEnd } from "./child.ts";
 import { parentMessages, workflowRunKind } from "./child.ts";
 import { leaveChildren } from "./children.ts";
-import { giveUpIteration } from "./instance.ts";
+import { giveUpIteration } from "./iteration/instance.ts";
 import type { Status } from "./messages.ts";
 import { executionProtocol } from "./messages.ts";
 import { sendDeliveries } from "./output/delivery.ts";

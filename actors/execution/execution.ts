@@ -6,7 +6,7 @@
  *               └── start_timeout, cancel ─┼─▶ cancelled
  *                                          └─▶ timed_out
  *
- * It is worked at in iterations (`iteration.ts`), each in a sandbox instance of its own, whose
+ * It is worked at in iterations (`iteration/iteration.ts`), each in a sandbox instance of its own, whose
  * bootstrap talks with the model through a loop (`loop/gateway.ts`, `loop/loop.ts`, `loop/tool-calls.ts`). Once it
  * has ended (`ending.ts`) it only answers questions.
  */
@@ -16,12 +16,12 @@ import { auditEntry } from "../kernel/audit.ts";
 import { iso } from "../kernel/time.ts";
 import type { Context } from "../kernel/turn.ts";
 import { workspaceRemove } from "./activities.ts";
+import { begin, firstState } from "./beginning.ts";
 import { adoptChild, childEnded, childrenOutlive, childStarted, type Ended, unwanted } from "./children.ts";
 import { noteCommandOutput, noteConsole } from "./console.ts";
-import { deadlineTimers, iterationTimer } from "./deadlines.ts";
-import { cancel, fail, shortened, timeOut } from "./ending.ts";
+import { deadlineTimers, endWatch, iterationTimer, keepDeadline } from "./deadlines.ts";
+import { cancel, fail, timeOut } from "./ending.ts";
 import {
-  freshIteration,
   instancePickedUp,
   instanceSpawned,
   iterationTimedOut,
@@ -29,7 +29,7 @@ import {
   notePull,
   runId,
   runInstance,
-} from "./instance.ts";
+} from "./iteration/instance.ts";
 import {
   bootstrapSilent,
   faultInFlight,
@@ -37,9 +37,8 @@ import {
   outputJudged,
   outputJudgesOverdue,
   validated,
-} from "./iteration.ts";
+} from "./iteration/iteration.ts";
 import { validateId } from "./judging/validation.ts";
-import { ruleOf } from "./judging/validator-result.ts";
 import { dispatchResult, generate } from "./loop/gateway.ts";
 import {
   onApprovalDecided,
@@ -54,9 +53,9 @@ import { watchDispatch } from "./loop/tool-calls.ts";
 import { noteUnused } from "./loop/waiting.ts";
 import { type CancelReply, executionProtocol, type PickedUpReply, type StartReply } from "./messages.ts";
 import { forgetDeliveries } from "./output/delivery.ts";
-import { handleId, handlerRuleOf, recallId } from "./output/handling.ts";
+import { handleId, recallId } from "./output/handling.ts";
 import { handlerEnded, handlerOverdue, outputHandled, outputRecalled } from "./output/output-handler.ts";
-import { contextLog, type Header, type Plan, planLog } from "./start/plan.ts";
+import { contextLog, planLog } from "./start/plan.ts";
 import { ExecutionState, isOver, listedMembers } from "./state.ts";
 import { completeState } from "./stored-state.ts";
 import type { Result } from "./turn.ts";
@@ -320,56 +319,6 @@ function childOver(turn: ExecutionTurn, ended: Ended | null): void {
   if (ended?.child.role === "validator") outputJudged(turn, ended);
   if (ended?.child.role === "tool_judge") onToolJudgeEnded(turn, ended);
   if (ended?.child.role === "output_handler") handlerEnded(turn, ended);
-}
-
-function firstState(header: Header, plan: Plan, context: Context): ExecutionState {
-  return {
-    header,
-    status: "pending",
-    created_at: context.now,
-    started_at: null,
-    deadline_at: null,
-    ending: null,
-    temperature: plan.model.temperature,
-    tools: plan.tools,
-    rules: plan.validators.map(ruleOf),
-    tool_rules: plan.tool_judges.map(ruleOf),
-    handler: handlerRuleOf(plan.output_handler),
-    handling: null,
-    deliveries: plan.deliveries.map(({ condition }) => condition),
-    context_kept: false,
-    iterations_begun: 0,
-    children: [],
-    usage: { llm_calls: 0, input_tokens: 0, output_tokens: 0, tool_calls: 0, cost_usd: 0 },
-    iteration: freshIteration(1, shortened(plan.instruction), context.newId()),
-  };
-}
-
-/** The first instance has its slot: the time of the whole execution begins. */
-function begin(turn: ExecutionTurn): void {
-  const { state } = turn;
-  const { now } = turn.context;
-  state.status = "running";
-  state.started_at = now;
-  state.deadline_at = now + state.header.timeout_ms;
-  turn.emit("execution_started", { started_at: turn.at });
-  for (const warning of state.header.warnings) turn.emit("execution_warning", { ...warning, at: turn.at });
-  // Most of these are over with their first exchange, and two jobs for a timer would cost more than all the rest.
-  if (state.header.inline === true) state.watched = true;
-  else keepDeadline(turn, state.deadline_at);
-}
-
-/** From now on the time of the whole execution is kept by a timer. */
-function keepDeadline(turn: ExecutionTurn, at: number): void {
-  delete turn.state.watched;
-  turn.schedule("deadline", at, "deadline", {});
-}
-
-/** The first exchange is over and the execution is not: no activity watches its time any more. */
-function endWatch(turn: ExecutionTurn): void {
-  const { state } = turn;
-  if (state.watched !== true || state.deadline_at === null || isOver(state)) return;
-  keepDeadline(turn, state.deadline_at);
 }
 
 /** Whether the instance is the one the execution waits for or works with. */

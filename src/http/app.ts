@@ -9,16 +9,16 @@ import { type AnyElysia, Elysia } from "elysia";
 import { Problem } from "../../actors/kernel/problem.ts";
 import type { Network } from "../../actors/policy/network/address.ts";
 import type { Authenticator } from "../identity/authenticate.ts";
-import { BodyGates } from "./body-turns.ts";
 import { clientAddress } from "./client-address.ts";
 import { entryCheck, type ServedNames } from "./entry.ts";
+import { BodyGates } from "./input/body-turns.ts";
+import { warningsHeader, warningsText } from "./input/warnings.ts";
 import { type Logger, recordedUrl } from "./operations/log.ts";
 import type { Metrics } from "./operations/metrics.ts";
 import { pipeline } from "./pipeline.ts";
 import { asProblem, internalError, problemResponse } from "./problem.ts";
 import type { RequestAudit } from "./request-audit.ts";
 import type { Incoming, Listener, Method, RequestWarning, Route } from "./route.ts";
-import { warningsHeader, warningsText } from "./warnings.ts";
 
 export interface AppOptions {
   readonly routes: readonly Route[];

@@ -14,7 +14,8 @@ import { createHash } from "node:crypto";
 import { Type } from "@sinclair/typebox";
 import { invalidField, Problem } from "../../actors/kernel/problem.ts";
 import type { Sql } from "../store/postgres/pool.ts";
-import { type Call, JsonText, Reply, textOfBody } from "./route.ts";
+import { JsonText, Reply, textOfBody } from "./answer.ts";
+import type { Call } from "./route.ts";
 
 /** The header of routes that begin work, for the API document. */
 export const IdempotencyHeaders = Type.Object({

@@ -3,7 +3,7 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { invalidField } from "../../actors/kernel/problem.ts";
 import { Nullable } from "../../actors/kernel/schema.ts";
-import { JsonText } from "./route.ts";
+import { JsonText } from "./answer.ts";
 
 /** Members for a list route's query: `Type.Object({ ...pagingQuery, status: … })`. */
 export const pagingQuery = {

@@ -6,13 +6,14 @@ import { type Identity, isPlatformOperator } from "../../actors/identity/identit
 import { Problem } from "../../actors/kernel/problem.ts";
 import type { Authenticator } from "../identity/authenticate.ts";
 import { RefusedCaller } from "../identity/refused-caller.ts";
-import { readBody } from "./body.ts";
-import type { BodyGates } from "./body-turns.ts";
-import { bodyChecker, paramsChecker, queryChecker } from "./input.ts";
+import { Reply, textOfBody } from "./answer.ts";
+import { readBody } from "./input/body.ts";
+import type { BodyGates } from "./input/body-turns.ts";
+import { bodyChecker, paramsChecker, queryChecker } from "./input/input.ts";
+import { warningsOf } from "./input/warnings.ts";
 import { bearerChallenge } from "./problem.ts";
 import type { RequestAudit } from "./request-audit.ts";
-import { type Call, type Incoming, Reply, type Route, type ScopeRule, textOfBody } from "./route.ts";
-import { warningsOf } from "./warnings.ts";
+import type { Call, Incoming, Route, ScopeRule } from "./route.ts";
 
 /** Makes the function that runs a route; what can be prepared is prepared once. */
 export function pipeline(

@@ -5,13 +5,13 @@ import { asMember } from "../../actors/identity/scopes.ts";
 import { chooseTenant, isEnterpriseSlug, type TenantChoice, tenantKind } from "../../actors/identity/tenant.ts";
 import { Problem } from "../../actors/kernel/problem.ts";
 import type { Transaction } from "../store/postgres/pool.ts";
-import type { Keys } from "./api-keys.ts";
-import { bearerToken, isApiKey } from "./bearer.ts";
-import type { Members } from "./members.ts";
+import type { Keys } from "./callers/api-keys.ts";
+import type { Members } from "./callers/members.ts";
 import type { AuthSettings } from "./settings.ts";
-import { requireOpen } from "./teams.ts";
-import type { Tenants } from "./tenants.ts";
-import type { TokenVerifier } from "./tokens.ts";
+import { requireOpen } from "./tenants/teams.ts";
+import type { Tenants } from "./tenants/tenants.ts";
+import { bearerToken, isApiKey } from "./tokens/bearer.ts";
+import type { TokenVerifier } from "./tokens/tokens.ts";
 
 export interface Authenticator {
   /**

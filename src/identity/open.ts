@@ -1,17 +1,11 @@
 /** Identity put together: who may call this node, and in which tenant they act. */
 import type { Sql } from "../store/postgres/pool.ts";
 import type { Notices } from "../store/redis/notices.ts";
-import { createKeys, type Keys } from "./api-keys.ts";
 import { type Authenticator, createAuthenticator, createFailureLimit } from "./authenticate.ts";
-import {
-  createDevelopmentIssuer,
-  type DevelopmentClients,
-  type DevelopmentIssuer,
-  readDevelopmentClients,
-} from "./development-issuer.ts";
-import { createEmbeddedRealms, type EmbeddedRealms } from "./embedded-realms.ts";
-import { createMembers, type Members } from "./members.ts";
-import { createRealms } from "./realms.ts";
+import { createKeys, type Keys } from "./callers/api-keys.ts";
+import { createMembers, type Members } from "./callers/members.ts";
+import { createStarters, type Starters } from "./callers/starters.ts";
+import { createUsers, type Users } from "./callers/users.ts";
 import {
   type AuthSettings,
   type EmbeddedSettings,
@@ -19,10 +13,16 @@ import {
   type SettingsReading,
   type TokenAlgorithm,
 } from "./settings.ts";
-import { createStarters, type Starters } from "./starters.ts";
-import { createTenants, type Tenants } from "./tenants.ts";
-import { createTokenVerifier } from "./tokens.ts";
-import { createUsers, type Users } from "./users.ts";
+import { createTenants, type Tenants } from "./tenants/tenants.ts";
+import {
+  createDevelopmentIssuer,
+  type DevelopmentClients,
+  type DevelopmentIssuer,
+  readDevelopmentClients,
+} from "./tokens/development-issuer.ts";
+import { createEmbeddedRealms, type EmbeddedRealms } from "./tokens/embedded-realms.ts";
+import { createRealms } from "./tokens/realms.ts";
+import { createTokenVerifier } from "./tokens/tokens.ts";
 
 /** What identity takes from the configuration. */
 export interface IdentityConfig {

@@ -1,8 +1,8 @@
 /** What containers cost beyond their engine: until the first word with the gateway, and around a whole run. */
 import { chmodSync } from "node:fs";
 import type { InstanceSpec } from "../../src/adapters/sandbox/port.ts";
-import { runToEnd, specOf } from "../adapters/sandbox/conformance.ts";
 import { type DockerFixture, dockerFixture } from "../adapters/sandbox/docker/fixture.ts";
+import { runToEnd, specOf } from "../adapters/sandbox/instances.ts";
 import { leave } from "../harness/at-exit.ts";
 import { type Podman, podman } from "../harness/outside/podman.ts";
 import { fakeGateway, final } from "../programs/fake-gateway.ts";

@@ -10,7 +10,7 @@ const allowed: Readonly<Record<string, string>> = {
   "src/store/postgres/clock.ts": "until the first answer of PostgreSQL there is no other time",
   "src/store/bullmq.ts": "until a node has asked PostgreSQL, and the text that is replaced",
   "src/adapters/sandbox/process/process-sandbox.ts": "compared with times of files, which this machine writes",
-  "src/adapters/sandbox/process/removal.ts": "compared with times of files, which this machine writes",
+  "src/adapters/sandbox/process/cleanup/removal.ts": "compared with times of files, which this machine writes",
   "src/adapters/sandbox/docker/private-images.ts": "compared with times of files, which this machine writes",
   "src/programs/bootstrap/transport.ts": "runs in a sandbox, without a database; compared with a date of HTTP",
 };

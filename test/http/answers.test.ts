@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { Problem, type ProblemCode } from "../../actors/kernel/problem.ts";
-import { definePublicRoute, media, reply } from "../../src/http/route.ts";
+import { media, reply } from "../../src/http/answer.ts";
+import { definePublicRoute } from "../../src/http/route.ts";
 import { requireFittingAnswers } from "../harness/node/answers.ts";
 import { type OpenApp, openApp } from "./open-app.ts";
 

@@ -2,8 +2,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { Problem } from "../../actors/kernel/problem.ts";
+import { reply } from "../../src/http/answer.ts";
 import { IdempotencyHeaders, idempotent, sweepIdempotencyKeys } from "../../src/http/idempotency.ts";
-import { defineRoute, jsonBody, type Route, reply } from "../../src/http/route.ts";
+import { defineRoute, jsonBody, type Route } from "../../src/http/route.ts";
 import type { Authenticator } from "../../src/identity/authenticate.ts";
 import { identityOf } from "../harness/callers.ts";
 import { freshStores, type TestStores } from "../harness/stores.ts";

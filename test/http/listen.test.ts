@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import { definePublicRoute, media, type Route } from "../../src/http/route.ts";
+import { media } from "../../src/http/answer.ts";
+import { definePublicRoute, type Route } from "../../src/http/route.ts";
 import { until } from "../harness/until.ts";
 import { type OpenApp, openApp } from "./open-app.ts";
 import { rawRequest } from "./raw.ts";

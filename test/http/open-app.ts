@@ -8,9 +8,9 @@ import { createLogger } from "../../src/http/operations/log.ts";
 import type { Metrics } from "../../src/http/operations/metrics.ts";
 import type { Route } from "../../src/http/route.ts";
 import type { Authenticator } from "../../src/identity/authenticate.ts";
-import { type DevelopmentIssuer, defaultDevelopmentClients } from "../../src/identity/development-issuer.ts";
 import { createIdentification, type Identification, withDevelopmentClients } from "../../src/identity/open.ts";
 import { readAuthSettings } from "../../src/identity/settings.ts";
+import { type DevelopmentIssuer, defaultDevelopmentClients } from "../../src/identity/tokens/development-issuer.ts";
 import type { Sql } from "../../src/store/postgres/pool.ts";
 
 export interface OpenApp {

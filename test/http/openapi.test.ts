@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
+import { eventStream } from "../../src/http/answer.ts";
 import { documentRoutes } from "../../src/http/openapi/document-routes.ts";
 import { openApiDocument } from "../../src/http/openapi/openapi.ts";
 import {
   definePublicRoute,
   defineRoute,
-  eventStream,
   jsonBody,
   type Route,
   rawBody,

@@ -3,16 +3,8 @@ import { Type } from "@sinclair/typebox";
 import type { Identity } from "../../actors/identity/identity.ts";
 import { effectiveScopes } from "../../actors/identity/scopes.ts";
 import { Problem } from "../../actors/kernel/problem.ts";
-import {
-  definePublicRoute,
-  defineRoute,
-  eventStream,
-  jsonBody,
-  type Route,
-  rawBody,
-  reply,
-  uuidParam,
-} from "../../src/http/route.ts";
+import { eventStream, reply } from "../../src/http/answer.ts";
+import { definePublicRoute, defineRoute, jsonBody, type Route, rawBody, uuidParam } from "../../src/http/route.ts";
 import type { Authenticator } from "../../src/identity/authenticate.ts";
 import { AskTimeout, MailboxFull, RuntimeUnavailable } from "../../src/runtime/port.ts";
 

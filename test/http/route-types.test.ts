@@ -1,8 +1,10 @@
 /** What a handler may return follows from its route's responses; each line marked as an error must not compile. */
 import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
+import type { Responses } from "../../src/http/answer.ts";
+import { eventStream, JsonText, media, reply } from "../../src/http/answer.ts";
 import { listOf, listSchema, listText, type Page } from "../../src/http/paging.ts";
-import { defineRoute, eventStream, JsonText, media, type Responses, reply } from "../../src/http/route.ts";
+import { defineRoute } from "../../src/http/route.ts";
 
 const at = <R extends Responses>(responses: R) =>
   ({ method: "POST", path: "/v1/things", summary: "A thing", responses }) as const;

@@ -3,7 +3,7 @@ import { afterAll, expect, test } from "bun:test";
 import type { Identity } from "../../actors/identity/identity.ts";
 import { Problem } from "../../actors/kernel/problem.ts";
 import { createAuthenticator } from "../../src/identity/authenticate.ts";
-import { createTenants } from "../../src/identity/tenants.ts";
+import { createTenants } from "../../src/identity/tenants/tenants.ts";
 import { identityOf } from "../harness/callers.ts";
 import { freshStores } from "../harness/stores.ts";
 

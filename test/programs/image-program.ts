@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createProcessSandbox } from "../../src/adapters/sandbox/process/process-sandbox.ts";
-import { runToEnd, specOf } from "../adapters/sandbox/conformance.ts";
 import { shellProgram } from "../adapters/sandbox/fixture.ts";
+import { runToEnd, specOf } from "../adapters/sandbox/instances.ts";
 
 const dataDir = mkdtempSync(join(tmpdir(), "svc-image-"));
 const options = { dataDir, bubblewrap: true, allowUnsandboxed: false, hostPrograms: false };

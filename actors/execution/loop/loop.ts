@@ -24,12 +24,12 @@ import {
   type ToolOutcome,
 } from "../activities.ts";
 import type { Ended } from "../children.ts";
-import { keepClocks } from "../clocks.ts";
 import type { DispatchResult, Final, Generate } from "../messages.ts";
 import { loopLog } from "../messages.ts";
 import type { Loop, LoopPhase, PendingCall } from "../state.ts";
 import { trimText } from "../trim.ts";
 import type { ExecutionTurn } from "../turn.ts";
+import { keepClocks } from "./clocks.ts";
 import { openingMessages } from "./conversation.ts";
 import { answer, awaitAnswer, storedAnswer } from "./loop-answer.ts";
 import { answerHeldBack, heldBackRefusal, noteRateWarnings } from "./own-limits.ts";

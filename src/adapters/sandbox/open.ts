@@ -4,7 +4,7 @@ import { findOrInstall } from "../../lib/processes/system-package.ts";
 import type { DockerSandboxOptions } from "./docker/docker-sandbox.ts";
 import { registryGuard } from "./docker/registries.ts";
 import type { Sandbox } from "./instance.ts";
-import { trustedPath } from "./process/bubblewrap.ts";
+import { trustedPath } from "./process/bubblewrap/bubblewrap.ts";
 import { createProcessSandbox, SandboxUnavailable } from "./process/process-sandbox.ts";
 import { type Isolation, Sandboxes } from "./sandboxes.ts";
 

@@ -7,10 +7,11 @@ import type { Runtime } from "../../../actors/agent/manifest/runtime/runtimes.ts
 import { invalidField } from "../../../actors/kernel/problem.ts";
 import { maxManifestBytes } from "../../../actors/manifest/document.ts";
 import type { Models } from "../../adapters/models/port.ts";
+import { media } from "../../http/answer.ts";
 import { schemaRoute } from "../../http/openapi/document-routes.ts";
 import { listSchema, pageOf, pagingQuery } from "../../http/paging.ts";
 import { manifestTextTypes, preferredText } from "../../http/preferences.ts";
-import { defineRoute, jsonBody, type Method, media, type Route, rawBody, uuidParam } from "../../http/route.ts";
+import { defineRoute, jsonBody, type Method, type Route, rawBody, uuidParam } from "../../http/route.ts";
 import {
   AgentDeleted,
   AgentDetail,

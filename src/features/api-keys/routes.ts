@@ -1,9 +1,10 @@
 /** The routes of API keys; see docs/reference/identity.md. */
 import { Type } from "@sinclair/typebox";
+import { reply } from "../../http/answer.ts";
 import { type AnswerSeal, IdempotencyHeaders, idempotent } from "../../http/idempotency.ts";
 import { listOf, listSchema, pageOf } from "../../http/paging.ts";
-import { defineRoute, jsonBody, type Route, reply } from "../../http/route.ts";
-import type { Tenants } from "../../identity/tenants.ts";
+import { defineRoute, jsonBody, type Route } from "../../http/route.ts";
+import type { Tenants } from "../../identity/tenants/tenants.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
 import {
   ApiKeyBody,

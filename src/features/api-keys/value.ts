@@ -1,5 +1,5 @@
 /** The values of API keys. */
-import { keyDigest } from "../../identity/api-keys.ts";
+import { keyDigest } from "../../identity/callers/api-keys.ts";
 import type { StoredValue } from "./records.ts";
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";

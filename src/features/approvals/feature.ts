@@ -4,15 +4,15 @@ import { approval } from "../../../actors/approval/approval.ts";
 import { integer } from "../../config/setting.ts";
 import { defineFeature } from "../feature.ts";
 import { incidents } from "../incidents/feature.ts";
-import { openDeadlines } from "./deadlines.ts";
-import { approvalLinkRoutes } from "./links.ts";
-import { approvalNotifyActivity } from "./notify.ts";
+import { openDeadlines } from "./deadlines/deadlines.ts";
+import { eraseApprovals, startApprovalSweep } from "./deadlines/sweep.ts";
+import { approvalLinkRoutes } from "./links/links.ts";
+import { approvalNotifyActivity } from "./notify/notify.ts";
 import { approvalsProjection } from "./projection.ts";
 import { approvalRecords } from "./records.ts";
 import { approvalRoutes } from "./routes.ts";
 import { named } from "./schema.ts";
 import { createApprovals } from "./service.ts";
-import { eraseApprovals, startApprovalSweep } from "./sweep.ts";
 
 export const approvals = defineFeature({
   name: "approvals",

@@ -1,9 +1,10 @@
 /** The routes of approvals, for callers with a bearer token. */
 import { Type } from "@sinclair/typebox";
 import { ApprovalRecord, PendingApproval } from "../../../actors/approval/record.ts";
+import { JsonText, reply } from "../../http/answer.ts";
 import { IdempotencyHeaders, idempotent } from "../../http/idempotency.ts";
 import { listSchema, pageOf } from "../../http/paging.ts";
-import { type Call, defineRoute, JsonText, jsonBody, type Route, reply, uuidParam } from "../../http/route.ts";
+import { type Call, defineRoute, jsonBody, type Route, uuidParam } from "../../http/route.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
 import { deciderOf, sourceOf } from "./caller.ts";
 import {

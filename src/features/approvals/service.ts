@@ -28,9 +28,9 @@ import { type ListText, listText, type Page } from "../../http/paging.ts";
 import { type Address, MessageRejected, type Runtime } from "../../runtime/port.ts";
 import { type CallEditor, callEdits } from "./call-edits.ts";
 import { readHistoryFilter, readPendingFilter } from "./filters.ts";
+import { hashOf, linkTo, newToken } from "./links/token.ts";
 import type { ApprovalRecords, Listed } from "./records.ts";
 import type { ApproveBody, AskedArguments, DecisionBody, HistoryQuery, PendingQuery } from "./schema.ts";
-import { hashOf, linkTo, newToken } from "./token.ts";
 
 export interface ApprovalsOptions {
   readonly runtime: Pick<Runtime, "of">;

@@ -3,8 +3,9 @@
 import { Type } from "@sinclair/typebox";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import type { TenantTerms } from "../../../actors/policy/quota.ts";
+import { media } from "../../http/answer.ts";
 import { listSchema, pageOf } from "../../http/paging.ts";
-import { type Call, defineRoute, media, type Route } from "../../http/route.ts";
+import { type Call, defineRoute, type Route } from "../../http/route.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
 import { type Audit, auditedBy } from "./port.ts";
 import { exportAudit, listAudit } from "./records.ts";

@@ -3,9 +3,9 @@ import type { Identity, Membership } from "../../../actors/identity/identity.ts"
 import { type TenantKind, tenantKind } from "../../../actors/identity/tenant.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import { isUuid } from "../../http/route.ts";
-import type { Members } from "../../identity/members.ts";
-import { requireOpen } from "../../identity/teams.ts";
-import type { Tenants } from "../../identity/tenants.ts";
+import type { Members } from "../../identity/callers/members.ts";
+import { requireOpen } from "../../identity/tenants/teams.ts";
+import type { Tenants } from "../../identity/tenants/tenants.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
 import type { AuditedCall } from "../audit/port.ts";
 

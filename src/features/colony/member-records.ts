@@ -2,7 +2,7 @@
 import type { Membership } from "../../../actors/identity/identity.ts";
 import type { Page } from "../../http/paging.ts";
 import { isUuid } from "../../http/route.ts";
-import type { Person } from "../../identity/members.ts";
+import type { Person } from "../../identity/callers/members.ts";
 import type { Sql, Transaction } from "../../store/postgres/pool.ts";
 
 /** A member, or one who is invited. */

@@ -1,7 +1,9 @@
 /** The routes of teams and colonies; see docs/reference/colony.md. */
+
+import { media, reply } from "../../http/answer.ts";
 import { IdempotencyHeaders, idempotent } from "../../http/idempotency.ts";
 import { listOf, listSchema, pageOf } from "../../http/paging.ts";
-import { defineRoute, jsonBody, media, type Route, reply } from "../../http/route.ts";
+import { defineRoute, jsonBody, type Route } from "../../http/route.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
 import { colonyCodes } from "./codes.ts";
 import type { Colonies } from "./context.ts";

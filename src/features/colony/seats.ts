@@ -2,7 +2,7 @@
 import { seatsOf } from "../../../actors/colony/plan.ts";
 import type { Tier } from "../../../actors/identity/identity.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
-import type { Tenant, Tenants } from "../../identity/tenants.ts";
+import type { Tenant, Tenants } from "../../identity/tenants/tenants.ts";
 import type { Sql, Transaction } from "../../store/postgres/pool.ts";
 
 /** Whose plan pays for the people of a colony. */

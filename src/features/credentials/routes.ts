@@ -1,7 +1,9 @@
 /** The routes of credentials and their grants; see docs/reference/credentials.md. */
+
+import { reply } from "../../http/answer.ts";
 import { IdempotencyHeaders, idempotent } from "../../http/idempotency.ts";
 import { listSchema, pageOf } from "../../http/paging.ts";
-import { defineRoute, jsonBody, type Route, reply } from "../../http/route.ts";
+import { defineRoute, jsonBody, type Route } from "../../http/route.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
 import { type Encryption, withoutDigest } from "../encryption/port.ts";
 import type { GrantService } from "./grants.ts";

@@ -2,14 +2,15 @@
 
 import { Type } from "@sinclair/typebox";
 import { isObject, JsonObject } from "../../../actors/kernel/json.ts";
-import { definePublicRoute, type RawContent, type Route, rawBody, reply } from "../../http/route.ts";
+import { reply } from "../../http/answer.ts";
+import { definePublicRoute, type RawContent, type Route, rawBody } from "../../http/route.ts";
 import {
   type DevelopmentIssuer,
   Discovery,
   oauthProblem,
   TokenAnswer,
   type TokenRequest,
-} from "../../identity/development-issuer.ts";
+} from "../../identity/tokens/development-issuer.ts";
 
 const params = Type.Object({ realm: Type.String() });
 const noStore = { "Cache-Control": "no-store", Pragma: "no-cache" };

@@ -2,11 +2,11 @@
 
 import type { Identity } from "../../../actors/identity/identity.ts";
 import type { Route } from "../../http/route.ts";
-import type { Keys } from "../../identity/api-keys.ts";
-import type { EmbeddedRealms } from "../../identity/embedded-realms.ts";
-import type { Members } from "../../identity/members.ts";
-import type { Starters } from "../../identity/starters.ts";
-import { invalidToken } from "../../identity/tokens.ts";
+import type { Keys } from "../../identity/callers/api-keys.ts";
+import type { Members } from "../../identity/callers/members.ts";
+import type { Starters } from "../../identity/callers/starters.ts";
+import type { EmbeddedRealms } from "../../identity/tokens/embedded-realms.ts";
+import { invalidToken } from "../../identity/tokens/tokens.ts";
 import type { Secret } from "../../lib/secret.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
 import { type Audit, auditedSystem } from "../audit/port.ts";

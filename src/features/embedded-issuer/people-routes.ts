@@ -2,9 +2,10 @@
 
 import { isEnterpriseSlug } from "../../../actors/identity/tenant.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
+import { reply } from "../../http/answer.ts";
 import { type AnswerSeal, IdempotencyHeaders, idempotent } from "../../http/idempotency.ts";
 import { listOf, listSchema, pageOf } from "../../http/paging.ts";
-import { defineRoute, jsonBody, type Route, reply } from "../../http/route.ts";
+import { defineRoute, jsonBody, type Route } from "../../http/route.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
 import { type Administration, notConfigured } from "./administration.ts";
 import {

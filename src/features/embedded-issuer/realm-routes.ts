@@ -2,7 +2,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { JsonObject } from "../../../actors/kernel/json.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
-import { definePublicRoute, type Method, media, type Route, rawBody, reply } from "../../http/route.ts";
+import { media, reply } from "../../http/answer.ts";
+import { definePublicRoute, type Method, type Route, rawBody } from "../../http/route.ts";
 import type { Entrance } from "./entrance.ts";
 
 /** An error as OAuth has it, with the members of every error of the service. */

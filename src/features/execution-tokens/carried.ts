@@ -3,7 +3,7 @@
  */
 import { Problem } from "../../../actors/kernel/problem.ts";
 import type { Incoming } from "../../http/route.ts";
-import { bearerToken } from "../../identity/bearer.ts";
+import { bearerToken } from "../../identity/tokens/bearer.ts";
 import { type ExecutionIdentity, type ExecutionTokens, invalidToken } from "./claims.ts";
 
 const prefix = /^\/x\/([^/]*)(?=\/|$)/;

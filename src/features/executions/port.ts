@@ -1,10 +1,10 @@
 /** What other features may use of executions. */
 export type { ExecutionFiles } from "./files.ts";
 export { endInstance } from "./iteration/iteration-run.ts";
-export { readLog } from "./iteration/loop-activities.ts";
-export { type JudgedFacts, judgedFacts } from "./judged.ts";
+export { readLog } from "./iteration/loop/loop-activities.ts";
+export { type JudgedFacts, judgedFacts } from "./judging/judged.ts";
 export { callWebhook, mostAttempts } from "./output/webhook-call.ts";
 export type { Plans } from "./plans.ts";
 export type { OldRow, SweepRow } from "./records.ts";
 export type { Executions, Found } from "./service.ts";
-export type { HeldByRuns } from "./sweep.ts";
+export type { HeldByRuns } from "./sweep/sweep.ts";

@@ -8,19 +8,11 @@ import { ExecutionEvent } from "../../../actors/execution/record/wire-events.ts"
 import { maxInputBytes, type StartRequest } from "../../../actors/execution/start/request.ts";
 import { isOver } from "../../../actors/execution/state.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
+import { eventStream, reply } from "../../http/answer.ts";
 import { idempotent } from "../../http/idempotency.ts";
 import { listSchema, pageOf } from "../../http/paging.ts";
 import { preferredWait } from "../../http/preferences.ts";
-import {
-  type Call,
-  defineRoute,
-  eventStream,
-  jsonBody,
-  type Route,
-  reply,
-  type TellRates,
-  uuidParam,
-} from "../../http/route.ts";
+import { type Call, defineRoute, jsonBody, type Route, type TellRates, uuidParam } from "../../http/route.ts";
 import { resumePoint } from "../../http/streams/log-stream.ts";
 import type { EventStreams } from "../../http/streams/sse.ts";
 import type { Runtime } from "../../runtime/port.ts";

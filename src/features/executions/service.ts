@@ -26,13 +26,13 @@ import { type Address, MailboxFull, MessageRejected, type Runtime } from "../../
 import type { Agents } from "../agents/port.ts";
 import type { AuditedBy } from "../audit/port.ts";
 import type { OpenVolumes } from "../volumes/port.ts";
-import type { Concurrency } from "./concurrency.ts";
-import { StartWatch } from "./deleted-agents.ts";
 import type { KeptPlans } from "./plans.ts";
 import type { ExecutionRecords, ListFilter } from "./records.ts";
 import type { ExecutionFilter, Started } from "./schema.ts";
 import { admitStart, type StartAdmission, type StartAdmissionOptions } from "./start/admission.ts";
+import type { Concurrency } from "./start/concurrency.ts";
 import { gatherStartFacts, type StartFactsOptions } from "./start/facts.ts";
+import { StartWatch } from "./sweep/deleted-agents.ts";
 
 /** Events read at once; one may hold a whole conversation. */
 const eventsAtOnce = 50;

@@ -7,16 +7,9 @@ import { conversationOf } from "../../../actors/execution/loop/conversation.ts";
 import { type ChatMessage, type Final, type GatewayAnswer, LoopEntry } from "../../../actors/execution/messages.ts";
 import { defineLog } from "../../../actors/kernel/effect.ts";
 import { invalid, Problem, type ProblemCode } from "../../../actors/kernel/problem.ts";
-import { bodyChecker } from "../../http/input.ts";
-import {
-  definePublicRoute,
-  isUuid,
-  jsonBody,
-  type PublicCall,
-  type Reply,
-  type Route,
-  reply,
-} from "../../http/route.ts";
+import { type Reply, reply } from "../../http/answer.ts";
+import { bodyChecker } from "../../http/input/input.ts";
+import { definePublicRoute, isUuid, jsonBody, type PublicCall, type Route } from "../../http/route.ts";
 import type { Masker } from "../../lib/masking/masker.ts";
 import { type Address, AskTimeout, type Runtime } from "../../runtime/port.ts";
 import { type ExecutionIdentity, type ExecutionTokens, identify } from "../execution-tokens/port.ts";

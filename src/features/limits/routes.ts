@@ -1,8 +1,9 @@
 /** The routes of rates: what a caller has used, and the overrides of operators. */
 import { Type } from "@sinclair/typebox";
+import { reply } from "../../http/answer.ts";
 import { IdempotencyHeaders, idempotent } from "../../http/idempotency.ts";
 import { listSchema, pageOf } from "../../http/paging.ts";
-import { defineRoute, jsonBody, type Route, reply, uuidParam } from "../../http/route.ts";
+import { defineRoute, jsonBody, type Route, uuidParam } from "../../http/route.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
 import { auditedBy } from "../audit/port.ts";
 import {

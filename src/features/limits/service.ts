@@ -10,7 +10,7 @@ import { type RateUser, rateUserOf } from "../../../actors/policy/rates/limits.t
 import { buckets, readBucket, readResource, resources } from "../../../actors/policy/rates/resources.ts";
 import { standingIn, usedOf, windowStart } from "../../../actors/policy/rates/usage.ts";
 import { listOf, type Page } from "../../http/paging.ts";
-import type { Tenants } from "../../identity/tenants.ts";
+import type { Tenants } from "../../identity/tenants/tenants.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
 import type { Audit, AuditedBy } from "../audit/port.ts";
 import { deleteOverride, listOverrides, type NewOverride, type OverrideRow, setOverride } from "./overrides.ts";

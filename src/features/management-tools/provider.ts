@@ -2,7 +2,7 @@
 import type { Identity } from "../../../actors/identity/identity.ts";
 import { toolSchema } from "../../../actors/kernel/schema.ts";
 import { handedOn } from "../../../actors/policy/ceilings.ts";
-import type { Starters } from "../../identity/starters.ts";
+import type { Starters } from "../../identity/callers/starters.ts";
 import type { RegisteredTool, ToolOutcome, ToolProvider, ToolRequest } from "../tools/port.ts";
 import {
   collected,

@@ -4,7 +4,7 @@ import type { Json } from "../../../actors/kernel/json.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import { rateUserOf } from "../../../actors/policy/rates/limits.ts";
 import { contextByIdentity } from "../../../actors/policy/security/system.ts";
-import type { Tenants } from "../../identity/tenants.ts";
+import type { Tenants } from "../../identity/tenants/tenants.ts";
 import type { Call, CallPolicy, CallWho, Cleared, Invoked, Pipeline } from "../pipeline/port.ts";
 import type { Attempts } from "../seal/port.ts";
 import type { ContextReader } from "../security-contexts/port.ts";

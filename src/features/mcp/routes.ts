@@ -2,16 +2,8 @@
 import { Type } from "@sinclair/typebox";
 import { allScopes } from "../../../actors/identity/scopes.ts";
 import { AnyJson } from "../../../actors/kernel/json.ts";
-import {
-  definePublicRoute,
-  defineRoute,
-  eventStream,
-  type Incoming,
-  media,
-  type Route,
-  rawBody,
-  reply,
-} from "../../http/route.ts";
+import { eventStream, media, reply } from "../../http/answer.ts";
+import { definePublicRoute, defineRoute, type Incoming, type Route, rawBody } from "../../http/route.ts";
 import { type Face, maxBodyBytes } from "./face.ts";
 
 export interface McpRoutesOptions {

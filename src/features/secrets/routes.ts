@@ -1,8 +1,9 @@
 /** The routes of secrets; see docs/reference/secrets.md. */
 import { Type } from "@sinclair/typebox";
+import { reply } from "../../http/answer.ts";
 import { IdempotencyHeaders, idempotent } from "../../http/idempotency.ts";
 import { listOf, listSchema, pageOf } from "../../http/paging.ts";
-import { type Call, defineRoute, jsonBody, type Route, reply } from "../../http/route.ts";
+import { type Call, defineRoute, jsonBody, type Route } from "../../http/route.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
 import { type Encryption, withoutDigest } from "../encryption/port.ts";
 import { readCondition, readPath, readPrefix } from "./path.ts";

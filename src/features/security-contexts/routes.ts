@@ -1,7 +1,9 @@
 /** The routes of security contexts; see docs/reference/security-contexts.md. */
+
+import { reply } from "../../http/answer.ts";
 import { IdempotencyHeaders, idempotent } from "../../http/idempotency.ts";
 import { listOf, listSchema, pageOf } from "../../http/paging.ts";
-import { type Call, defineRoute, jsonBody, type Route, reply } from "../../http/route.ts";
+import { type Call, defineRoute, jsonBody, type Route } from "../../http/route.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
 import {
   ContextBody,

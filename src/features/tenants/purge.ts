@@ -1,5 +1,5 @@
 /** Purges: what a tenant had is erased, feature by feature; its name and its audit log stay. */
-import type { Tenants } from "../../identity/tenants.ts";
+import type { Tenants } from "../../identity/tenants/tenants.ts";
 import type { Runtime } from "../../runtime/port.ts";
 import type { Sql, Transaction } from "../../store/postgres/pool.ts";
 import { type Audit, auditedSystem } from "../audit/port.ts";

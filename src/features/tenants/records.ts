@@ -2,7 +2,7 @@
 import type { Fragment } from "postgres";
 import type { Tier } from "../../../actors/identity/identity.ts";
 import type { TenantStatus } from "../../../actors/identity/tenant.ts";
-import { type TermsRow, tenantsWithOwners, termsColumns } from "../../identity/tenant-terms.ts";
+import { type TermsRow, tenantsWithOwners, termsColumns } from "../../identity/tenants/tenant-terms.ts";
 import type { Sql, Transaction } from "../../store/postgres/pool.ts";
 import type { TenantsQuery } from "./schema.ts";
 

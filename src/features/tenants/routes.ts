@@ -1,6 +1,8 @@
 /** The operators' routes of tenants (docs/reference/tenants.md). */
+
+import { reply } from "../../http/answer.ts";
 import { listOf, listSchema, pageOf } from "../../http/paging.ts";
-import { defineRoute, jsonBody, type Route, reply } from "../../http/route.ts";
+import { defineRoute, jsonBody, type Route } from "../../http/route.ts";
 import {
   Deleted,
   NewTenant,

@@ -3,9 +3,9 @@ import { systemTenant } from "../../../actors/identity/identity.ts";
 import { isEnterpriseSlug, isTenantSlug } from "../../../actors/identity/tenant.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import { invalidField, Problem } from "../../../actors/kernel/problem.ts";
-import type { Keys } from "../../identity/api-keys.ts";
-import { numberOf } from "../../identity/tenant-terms.ts";
-import type { Tenants } from "../../identity/tenants.ts";
+import type { Keys } from "../../identity/callers/api-keys.ts";
+import { numberOf } from "../../identity/tenants/tenant-terms.ts";
+import type { Tenants } from "../../identity/tenants/tenants.ts";
 import type { Sql, Transaction } from "../../store/postgres/pool.ts";
 import { type Audit, type AuditedCall, auditedBy } from "../audit/port.ts";
 import {

@@ -1,5 +1,5 @@
 /** A tenant as clients read it. */
-import { termsOfRow } from "../../identity/tenant-terms.ts";
+import { termsOfRow } from "../../identity/tenants/tenant-terms.ts";
 import type { TenantRow } from "./records.ts";
 import type { TenantBody } from "./schema.ts";
 

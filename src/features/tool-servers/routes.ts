@@ -3,9 +3,10 @@
 import { Type } from "@sinclair/typebox";
 import { isPlatformOperator } from "../../../actors/identity/identity.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
+import { reply } from "../../http/answer.ts";
 import { IdempotencyHeaders, idempotent } from "../../http/idempotency.ts";
 import { listOf, listSchema, pageOf, pagingQuery } from "../../http/paging.ts";
-import { defineRoute, jsonBody, type Route, reply } from "../../http/route.ts";
+import { defineRoute, jsonBody, type Route } from "../../http/route.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
 import type { Logs } from "./logs.ts";
 import { keptLines } from "./logs.ts";

@@ -1,9 +1,10 @@
 /** The routes of volumes; see docs/reference/volumes.md. */
 import { Type } from "@sinclair/typebox";
 import type { TenantTerms } from "../../../actors/policy/quota.ts";
+import { reply } from "../../http/answer.ts";
 import { IdempotencyHeaders, idempotent } from "../../http/idempotency.ts";
 import { listOf, listSchema, pageOf } from "../../http/paging.ts";
-import { type Call, defineRoute, jsonBody, type Route, reply } from "../../http/route.ts";
+import { type Call, defineRoute, jsonBody, type Route } from "../../http/route.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
 import type { Audit } from "../audit/port.ts";
 import type { Volumes } from "./execution-volumes.ts";

@@ -4,7 +4,7 @@ import { isOver } from "../../../actors/execution/state.ts";
 import { keptArgumentBytes } from "../../../actors/tool/invocation.ts";
 import { type CallOutcome, runCall, showCall } from "../../../actors/tool-call/messages.ts";
 import { type ToolCallState, toolCall } from "../../../actors/tool-call/tool-call.ts";
-import type { Starters } from "../../identity/starters.ts";
+import type { Starters } from "../../identity/callers/starters.ts";
 import { type Activity, type ActivityContext, implement, type Runtime, Terminal } from "../../runtime/port.ts";
 import type { InvocationWriter } from "../invocations/port.ts";
 import type { Pipeline } from "../pipeline/port.ts";

@@ -1,7 +1,7 @@
 /** A call as it is kept while people decide, and as it is made when they have. */
 import { starterOf } from "../../../actors/identity/starter.ts";
 import type { KeptCall } from "../../../actors/tool-call/messages.ts";
-import type { Starters } from "../../identity/starters.ts";
+import type { Starters } from "../../identity/callers/starters.ts";
 import type { Call } from "../pipeline/port.ts";
 
 export function keptCall(

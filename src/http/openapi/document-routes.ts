@@ -1,7 +1,8 @@
 /** Where the API document is read, as data and as a page, and the JSON Schemas of what clients write. */
 import { Type } from "@sinclair/typebox";
 import { type Json, JsonObject } from "../../../actors/kernel/json.ts";
-import { definePublicRoute, media, type Route, reply } from "../route.ts";
+import { media, reply } from "../answer.ts";
+import { definePublicRoute, type Route } from "../route.ts";
 import { docsPage } from "./docs-page.ts";
 import { type DocumentInfo, type OpenApiDocument, openApiDocument } from "./openapi.ts";
 

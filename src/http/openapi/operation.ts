@@ -2,7 +2,8 @@
 import { KindGuard, type TObject, type TSchema, Type } from "@sinclair/typebox";
 import type { ProblemCode } from "../../../actors/kernel/problem.ts";
 import { asWritten, mustBeWritten } from "../../../actors/kernel/schema.ts";
-import { mediaTypesOf, type Route, streamedBy, withoutMedia } from "../route.ts";
+import { mediaTypesOf, streamedBy, withoutMedia } from "../answer.ts";
+import type { Route } from "../route.ts";
 import type { Components } from "./components.ts";
 import { exampleOf } from "./examples.ts";
 import { byStatus, refusalsOf } from "./refusals.ts";

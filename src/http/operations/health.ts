@@ -3,7 +3,8 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Nullable } from "../../../actors/kernel/schema.ts";
 import { withTimeout } from "../../lib/timers.ts";
 import type { RuntimeStatus } from "../../runtime/port.ts";
-import { definePublicRoute, type Route, reply } from "../route.ts";
+import { reply } from "../answer.ts";
+import { definePublicRoute, type Route } from "../route.ts";
 
 /** Resolves when the dependency answers; rejects when it does not. Null = this node does without it. */
 export type Probe = (() => Promise<unknown>) | null;

@@ -17,6 +17,7 @@ import { firstVersion, versionOf } from "../versions/knowledge.ts";
 import { runAttempts } from "./attempts.ts";
 import { Beginnings, decisiveNodes, processDied, setAside } from "./deaths.ts";
 import { notBegun, type Work } from "./fair-queue.ts";
+import { heldSlot } from "./held-slot.ts";
 import { ActivityResults } from "./results.ts";
 import { Slots } from "./slots.ts";
 import { type AdoptedRow, rowsOf, takeOver, withdrawDeaths } from "./takeover.ts";
@@ -279,44 +280,24 @@ export class ActivityRunner {
     if (work.abandoned) controller.abort("abandoned" satisfies AbortReason);
     const { tenant } = work.actor;
     slots.take(tenant);
-    const slot = this.slotOf(work, slots, controller.signal);
+    const slot = heldSlot({
+      signal: controller.signal,
+      giveBack: () => {
+        slots.giveBack(tenant);
+        this.fill();
+      },
+      ask: (takesAgain) => {
+        this.enqueue({ ...work, queuedAt: this.options.now(), takesAgain });
+        this.fill();
+      },
+      leave: () => void this.waiting.take(work.id),
+    });
     const done = this.carryThrough(work, activity, controller.signal, slot).finally(() => {
       this.running.delete(work.id);
       slot.giveBack();
       this.fill();
     });
     this.running.set(work.id, { work, controller, done });
-  }
-
-  /** The slot of work that was just given one. */
-  private slotOf(work: Work, slots: Slots, signal: AbortSignal): ActivitySlot {
-    const { tenant } = work.actor;
-    let isHeld = true;
-    return {
-      giveBack: () => {
-        if (!isHeld) return;
-        isHeld = false;
-        slots.giveBack(tenant);
-        this.fill();
-      },
-      takeAgain: () =>
-        new Promise((resolve, reject) => {
-          if (signal.aborted) return reject(signal.reason);
-          if (isHeld) return resolve();
-          const leave = () => {
-            this.waiting.take(work.id);
-            reject(signal.reason);
-          };
-          signal.addEventListener("abort", leave, { once: true });
-          const takesAgain = () => {
-            signal.removeEventListener("abort", leave);
-            isHeld = true;
-            resolve();
-          };
-          this.enqueue({ ...work, queuedAt: this.options.now(), takesAgain });
-          this.fill();
-        }),
-    };
   }
 
   private async carryThrough(

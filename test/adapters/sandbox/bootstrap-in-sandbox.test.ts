@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { makeSocketFolder } from "../../../src/lib/sockets/tenant-sockets.ts";
 import { until } from "../../harness/until.ts";
 import { dispatch, fakeGateway, final, type Script } from "../../programs/fake-gateway.ts";
-import { runToEnd, type SandboxFixture, sampleTenant, specOf } from "./conformance.ts";
 import { bubblewrapWorks, processFixture } from "./fixture.ts";
+import { runToEnd, type SandboxFixture, sampleTenant, specOf } from "./instances.ts";
 
 const works = await bubblewrapWorks();
 

@@ -10,7 +10,7 @@ import {
 } from "../../../src/adapters/sandbox/instance.ts";
 import { processesWith } from "../../harness/processes.ts";
 import { until } from "../../harness/until.ts";
-import { runToEnd, type SandboxFixture, specOf, untilOutput } from "./conformance.ts";
+import { runToEnd, type SandboxFixture, specOf, untilOutput } from "./instances.ts";
 
 const mebibyte = 1_024 * 1_024;
 const path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";

@@ -2,7 +2,7 @@
 import { chownSync, mkdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { findBubblewrap } from "../../../src/adapters/sandbox/process/bubblewrap.ts";
+import { findBubblewrap } from "../../../src/adapters/sandbox/process/bubblewrap/bubblewrap.ts";
 import { findCgroups } from "../../../src/adapters/sandbox/process/cgroup.ts";
 import { Layout, prepareLayout } from "../../../src/adapters/sandbox/process/layout.ts";
 import {
@@ -11,7 +11,7 @@ import {
 } from "../../../src/adapters/sandbox/process/process-sandbox.ts";
 import { makeSocketFolder } from "../../../src/lib/sockets/tenant-sockets.ts";
 import { scratch } from "../../harness/scratch.ts";
-import { type SandboxFixture, sampleTenant } from "./conformance.ts";
+import { type SandboxFixture, sampleTenant } from "./instances.ts";
 
 /** Runs its one argument, the prompt, as a shell script. */
 export const shellProgram = ["/bin/sh", "-c", 'eval "$1"', "agent"] as const;

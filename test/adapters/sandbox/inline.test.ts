@@ -9,7 +9,8 @@ import {
 } from "../../../src/adapters/sandbox/port.ts";
 import { until } from "../../harness/until.ts";
 import { dispatch, final, refusal } from "../../programs/fake-gateway.ts";
-import { runToEnd, specOf, unknownInstances } from "./conformance.ts";
+import { unknownInstances } from "./conformance.ts";
+import { runToEnd, specOf } from "./instances.ts";
 
 interface Asked {
   readonly path: string;

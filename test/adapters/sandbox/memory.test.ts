@@ -1,7 +1,7 @@
 /** Memory where control groups cannot be written (docs/reference/sandboxes.md): the supervisor counts what the kernel would. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { runToEnd, specOf } from "./conformance.ts";
 import { bubblewrapWorks, processFixture } from "./fixture.ts";
+import { runToEnd, specOf } from "./instances.ts";
 
 const works = await bubblewrapWorks();
 const mebibyte = 2 ** 20;

@@ -6,7 +6,7 @@ import { startupFailure } from "../../../src/adapters/sandbox/instance-environme
 import { type InstanceSpec, LaunchFailure, type Sandbox } from "../../../src/adapters/sandbox/port.ts";
 import { processesWith } from "../../harness/processes.ts";
 import { until } from "../../harness/until.ts";
-import { runToEnd, type SandboxFixture, specOf, untilOutput } from "./conformance.ts";
+import { runToEnd, type SandboxFixture, specOf, untilOutput } from "./instances.ts";
 
 const token = "tok-5ecret";
 const address = "http://127.0.0.1:18081";

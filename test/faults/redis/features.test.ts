@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import { demands } from "../../../actors/policy/rates/limits.ts";
-import { openConcurrency } from "../../../src/features/executions/concurrency.ts";
+import { openConcurrency } from "../../../src/features/executions/start/concurrency.ts";
 import { openLimiter, type RateUse } from "../../../src/features/limits/limiter.ts";
 import { openReloading } from "../../../src/features/models/service.ts";
 import { openFailedVerifications } from "../../../src/features/stimuli/sources/verification/failed-verifications.ts";

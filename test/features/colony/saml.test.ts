@@ -4,8 +4,8 @@ import type { Membership } from "../../../actors/identity/identity.ts";
 import { createAudit } from "../../../src/features/audit/port.ts";
 import { createColonies } from "../../../src/features/colony/context.ts";
 import { createSamlService } from "../../../src/features/colony/saml/service.ts";
-import { createMembers } from "../../../src/identity/members.ts";
-import { createTenants } from "../../../src/identity/tenants.ts";
+import { createMembers } from "../../../src/identity/callers/members.ts";
+import { createTenants } from "../../../src/identity/tenants/tenants.ts";
 import { identityOf } from "../../harness/callers.ts";
 import { ColonyFixture } from "./fixture.ts";
 

@@ -1,17 +1,13 @@
 /** Consents by redirect, their refresh and their end, against a provider on loopback (docs/reference/credentials.md). */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { readOAuthProviders } from "../../../src/adapters/oauth/port.ts";
-import { createAudit } from "../../../src/features/audit/port.ts";
-import { type Attempts, attemptRecords } from "../../../src/features/credentials/oauth/attempts.ts";
-import { createRefreshing, type Refreshing } from "../../../src/features/credentials/oauth/refresh.ts";
-import { credentialRecords } from "../../../src/features/credentials/records.ts";
-import { createEncryption } from "../../../src/features/encryption/encryption.ts";
-import { masterKeyOf } from "../../../src/features/encryption/envelope.ts";
+import type { Attempts } from "../../../src/features/credentials/oauth/attempts.ts";
+import type { Refreshing } from "../../../src/features/credentials/oauth/refresh.ts";
 import type { Incident } from "../../../src/features/incidents/service.ts";
 import { OAuthServer } from "../../harness/outside/oauth-server.ts";
 import { until } from "../../harness/until.ts";
-import { type Caller, CredentialFixture } from "./fixture.ts";
+import type { Caller, CredentialFixture } from "./fixture.ts";
+import { openOAuth } from "./oauth-fixture.ts";
 
 let at: CredentialFixture;
 let provider: OAuthServer;
@@ -23,33 +19,7 @@ let attempts: Attempts;
 const reported: Incident[] = [];
 beforeAll(async () => {
   provider = new OAuthServer();
-  const providers = [
-    provider.settings("crm", {
-      issuer: "https://crm.test",
-      redirect_uris: ["http://127.0.0.1/done", "https://app.test/cb"],
-    }),
-    provider.settings("plain", { device_url: undefined }),
-  ];
-  const key = Buffer.alloc(32, 7).toString("base64");
-  const env = { SVC_LOG_LEVEL: "info", SVC_MASTER_KEY: key, SVC_OAUTH_PROVIDERS: JSON.stringify(providers) };
-  at = await CredentialFixture.open(env);
-  const { sql } = at;
-  const incidents = { report: (incident: Incident) => void reported.push(incident) };
-  const encryption = createEncryption({ current: masterKeyOf(key), previous: null, incidents });
-  const node = () =>
-    createRefreshing({
-      sql,
-      records: credentialRecords(sql),
-      encryption,
-      audit: createAudit({ now: Date.now, newId: () => Bun.randomUUIDv7() }),
-      providers: readOAuthProviders(providers, null).providers,
-      incidents,
-      now: Date.now,
-      newId: () => Bun.randomUUIDv7(),
-      warn: () => {},
-    });
-  nodes = [node(), node()];
-  attempts = attemptRecords(sql, encryption);
+  ({ at, nodes, attempts } = await openOAuth(provider, reported));
   ann = await at.bearer({ username: "ann", email: "ann@acme.test", role: "tenant:member" }, "tenant-acme");
   bob = await at.member("bob");
 });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { keyDigest } from "../../../src/identity/api-keys.ts";
+import { keyDigest } from "../../../src/identity/callers/api-keys.ts";
 import type { NodeProcess } from "../../harness/node/node-process.ts";
 import { freshStores, type TestStores } from "../../harness/stores.ts";
 import { until } from "../../harness/until.ts";

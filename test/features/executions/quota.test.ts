@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { executionQuota, type Quota, usualTerms } from "../../../actors/policy/quota.ts";
 import { unlimited } from "../../../actors/policy/rates/resources.ts";
-import { openConcurrency } from "../../../src/features/executions/concurrency.ts";
 import { executionRecords } from "../../../src/features/executions/records.ts";
+import { openConcurrency } from "../../../src/features/executions/start/concurrency.ts";
 import { openRedis } from "../../../src/store/redis/connections.ts";
 import { manifest, say } from "../../harness/manifests.ts";
 import { type NodeProcess, startNodeProcess } from "../../harness/node/node-process.ts";

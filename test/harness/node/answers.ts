@@ -6,9 +6,10 @@ import { FormatRegistry, KindGuard, type TObject, type TSchema } from "@sinclair
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { type Issue, type ProblemCode, problems } from "../../../actors/kernel/problem.ts";
 import { SealRefusalBody } from "../../../src/features/seal/sessions/schema.ts";
+import { mediaTypesOf, withoutMedia } from "../../../src/http/answer.ts";
 import { inspectAnswers } from "../../../src/http/app.ts";
 import { entryCodes, otherStatuses, refusalsOf } from "../../../src/http/openapi/refusals.ts";
-import { mediaTypesOf, type Route, withoutMedia } from "../../../src/http/route.ts";
+import type { Route } from "../../../src/http/route.ts";
 
 FormatRegistry.Set("date-time", (text) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(text));
 

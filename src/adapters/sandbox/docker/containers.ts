@@ -7,7 +7,7 @@ import { agentUser } from "../../../lib/files/agent-files.ts";
 import { writeAtomically } from "../../../lib/files/json-file.ts";
 import { makeSocketFolder } from "../../../lib/sockets/tenant-sockets.ts";
 import { EngineError, LaunchFailure } from "../instance.ts";
-import { trustedPath } from "../process/bubblewrap.ts";
+import { trustedPath } from "../process/bubblewrap/bubblewrap.ts";
 import { type ContainerNeeds, containerOptions } from "./container-options.ts";
 import type { Engine } from "./engine.ts";
 import { aliveName, assignName } from "./keeper/protocol.ts";

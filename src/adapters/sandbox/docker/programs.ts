@@ -5,7 +5,7 @@ import { writeAtomically } from "../../../lib/files/json-file.ts";
 import { bundleProgram } from "../../../programs/bundle.ts";
 import { type InstanceSpec, LaunchFailure } from "../instance.ts";
 import { instancePaths } from "../instance-environment.ts";
-import { quoted } from "../process/start-text.ts";
+import { quoted } from "../process/launch/start-text.ts";
 import { programInside } from "./container-options.ts";
 import type { ContainerPaths } from "./paths.ts";
 import { gatherRuntime, interpreterOf, runtimeCommand } from "./runtime-files.ts";

@@ -11,14 +11,14 @@ import { socketFolder } from "../../../lib/sockets/tenant-sockets.ts";
 import type { HandOrder } from "../../../programs/hand/main.ts";
 import { type ExecResult, HandAnswer, type InsideCommand } from "../inside.ts";
 import { instancePaths, sandboxEnvironment } from "../instance-environment.ts";
-import { type Bubblewrap, bubblewrapCommand, trustedPath } from "./bubblewrap.ts";
-import { livingProcesses } from "./cleanup.ts";
+import { type Bubblewrap, bubblewrapCommand, trustedPath } from "./bubblewrap/bubblewrap.ts";
+import { openTexts } from "./bubblewrap/mount-sources.ts";
+import { livingProcesses } from "./cleanup/cleanup.ts";
 import { enteredFolder } from "./entered.ts";
 import { isFrozen } from "./freezing.ts";
-import { defaults } from "./launch.ts";
+import { defaults } from "./launch/launch.ts";
+import { supervisorScript } from "./launch/start-text.ts";
 import type { LaunchPlan, Layout, ProgramFiles, SupervisorRecord } from "./layout.ts";
-import { openTexts } from "./mount-sources.ts";
-import { supervisorScript } from "./start-text.ts";
 
 export interface HandPlace {
   readonly directory: string;

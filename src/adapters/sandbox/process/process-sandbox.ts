@@ -20,18 +20,24 @@ import {
   type SandboxDescription,
 } from "../instance.ts";
 import { prepareMountPoints } from "../mount-points.ts";
-import { agentOwner, type Bubblewrap, findBubblewrap, missingProtections, trustedPath } from "./bubblewrap.ts";
+import {
+  agentOwner,
+  type Bubblewrap,
+  findBubblewrap,
+  missingProtections,
+  trustedPath,
+} from "./bubblewrap/bubblewrap.ts";
+import { type HostProgramRules, hostProgram } from "./bubblewrap/host-program.ts";
 import { type CgroupParents, findCgroups } from "./cgroup.ts";
-import { killProcesses, removeGroups } from "./cleanup.ts";
+import { killProcesses, removeGroups } from "./cleanup/cleanup.ts";
+import { forgetRemoved, leaveMark } from "./cleanup/removal.ts";
+import { terminateInstance } from "./cleanup/terminate.ts";
 import { followFiles, readExit } from "./follow.ts";
 import { freeze, thaw } from "./freezing.ts";
 import { runInside } from "./hand.ts";
-import { type HostProgramRules, hostProgram } from "./host-program.ts";
-import { planLaunch } from "./launch.ts";
+import { planLaunch } from "./launch/launch.ts";
 import type { ProgramFiles } from "./layout.ts";
 import { type LaunchPlan, Layout, prepareLayout, type SupervisorRecord, takeClaim } from "./layout.ts";
-import { forgetRemoved, leaveMark } from "./removal.ts";
-import { terminateInstance } from "./terminate.ts";
 
 /** An instance whose supervisor has not shown itself by then never starts. */
 const startWithinMs = 10_000;

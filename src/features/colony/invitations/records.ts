@@ -1,7 +1,7 @@
 /** The SQL of invitations. */
 import type { Page } from "../../../http/paging.ts";
 import { isUuid } from "../../../http/route.ts";
-import type { Person } from "../../../identity/members.ts";
+import type { Person } from "../../../identity/callers/members.ts";
 import type { Sql, Transaction } from "../../../store/postgres/pool.ts";
 
 export type InvitationStatus = "pending" | "accepted" | "cancelled" | "replaced" | "expired";

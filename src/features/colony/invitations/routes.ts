@@ -3,9 +3,10 @@
 import { Type } from "@sinclair/typebox";
 import type { InvitedRole } from "../../../../actors/identity/membership.ts";
 import { invalidField } from "../../../../actors/kernel/problem.ts";
+import { reply } from "../../../http/answer.ts";
 import { type AnswerSeal, IdempotencyHeaders, idempotent } from "../../../http/idempotency.ts";
 import { listOf, listSchema, pageOf } from "../../../http/paging.ts";
-import { type Call, defineRoute, jsonBody, type Route, reply } from "../../../http/route.ts";
+import { type Call, defineRoute, jsonBody, type Route } from "../../../http/route.ts";
 import type { Sql } from "../../../store/postgres/pool.ts";
 import { colonyCodes } from "../codes.ts";
 import type { Colonies } from "../context.ts";

@@ -3,7 +3,7 @@ import { ownerOnly } from "../../../../actors/colony/roles.ts";
 import { reaches } from "../../../../actors/identity/standing.ts";
 import { invalidField, Problem } from "../../../../actors/kernel/problem.ts";
 import { isStorable } from "../../../../actors/manifest/storable.ts";
-import type { Tenants } from "../../../identity/tenants.ts";
+import type { Tenants } from "../../../identity/tenants/tenants.ts";
 import type { Sql, Transaction } from "../../../store/postgres/pool.ts";
 import { type Audit, auditedBy } from "../../audit/port.ts";
 import { type Colonies, type ColonyCall, notInCharge } from "../context.ts";

@@ -3,7 +3,7 @@ import { featuresOf } from "../../../../actors/colony/plan.ts";
 import type { Tier } from "../../../../actors/identity/identity.ts";
 import { tenantKind } from "../../../../actors/identity/tenant.ts";
 import type { TenantTerms } from "../../../../actors/policy/quota.ts";
-import type { Tenants } from "../../../identity/tenants.ts";
+import type { Tenants } from "../../../identity/tenants/tenants.ts";
 import type { Sql } from "../../../store/postgres/pool.ts";
 import type { Colonies, ColonyCall } from "../context.ts";
 import type { SubscriptionBody } from "../schema.ts";

@@ -1,7 +1,7 @@
 /** The SQL of teams: their rows among the tenants, and who is in them. */
 import type { Membership } from "../../../../actors/identity/identity.ts";
 import type { Page } from "../../../http/paging.ts";
-import type { Person } from "../../../identity/members.ts";
+import type { Person } from "../../../identity/callers/members.ts";
 import type { Sql, Transaction } from "../../../store/postgres/pool.ts";
 import type { NewTeam } from "../schema.ts";
 

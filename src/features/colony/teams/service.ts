@@ -6,9 +6,9 @@ import { consumerTenant, tenantKind } from "../../../../actors/identity/tenant.t
 import { invalidField, Problem } from "../../../../actors/kernel/problem.ts";
 import { isStorable } from "../../../../actors/manifest/storable.ts";
 import type { Page } from "../../../http/paging.ts";
-import type { Members } from "../../../identity/members.ts";
-import { isPlanSuspended, teamId } from "../../../identity/teams.ts";
-import { requireActive, type Tenant, type Tenants } from "../../../identity/tenants.ts";
+import type { Members } from "../../../identity/callers/members.ts";
+import { isPlanSuspended, teamId } from "../../../identity/tenants/teams.ts";
+import { requireActive, type Tenant, type Tenants } from "../../../identity/tenants/tenants.ts";
 import { sha256Hex } from "../../../lib/digest.ts";
 import type { Sql, Transaction } from "../../../store/postgres/pool.ts";
 import { type Audit, type AuditedCall, auditedBy } from "../../audit/port.ts";

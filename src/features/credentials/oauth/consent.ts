@@ -12,7 +12,7 @@ import {
   type TokenAnswer,
 } from "../../../adapters/oauth/port.ts";
 import type { Call } from "../../../http/route.ts";
-import { requireActive, type Tenants } from "../../../identity/tenants.ts";
+import { requireActive, type Tenants } from "../../../identity/tenants/tenants.ts";
 import { type AuditedBy, auditedBy } from "../../audit/port.ts";
 import type { CredentialRow } from "../records.ts";
 import type { Caller, CredentialOptions, CredentialService } from "../service.ts";

@@ -2,18 +2,17 @@
 import { Type } from "@sinclair/typebox";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import type { OAuthProvider } from "../../../adapters/oauth/port.ts";
+import { media, reply } from "../../../http/answer.ts";
 import { type AnswerSeal, IdempotencyHeaders, idempotent } from "../../../http/idempotency.ts";
-import { bodyChecker } from "../../../http/input.ts";
+import { bodyChecker } from "../../../http/input/input.ts";
 import {
   definePublicRoute,
   defineRoute,
   type Incoming,
   jsonBody,
-  media,
   type RawContent,
   type Route,
   rawBody,
-  reply,
 } from "../../../http/route.ts";
 import type { Sql } from "../../../store/postgres/pool.ts";
 import { auditedRequest } from "../../audit/port.ts";

@@ -6,7 +6,7 @@ import {
   type KoaContextWithOIDC,
   type ResourceServer,
 } from "oidc-provider";
-import { embeddedAudience } from "../../../identity/embedded-realms.ts";
+import { embeddedAudience } from "../../../identity/tokens/embedded-realms.ts";
 import { showPage } from "../pages/page.ts";
 import { confirmDevicePage, deviceCodePage, deviceDonePage, signedOutPage, signOutPage } from "../pages/protocol.ts";
 import type { RecordsOptions } from "../storage/records.ts";

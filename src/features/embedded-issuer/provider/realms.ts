@@ -1,7 +1,7 @@
 /** The realms that the provider serves, each with an issuer, clients and sessions of its own. */
 import { LRUCache } from "lru-cache";
 import { Provider } from "oidc-provider";
-import type { EmbeddedRealms } from "../../../identity/embedded-realms.ts";
+import type { EmbeddedRealms } from "../../../identity/tokens/embedded-realms.ts";
 import type { Sql } from "../../../store/postgres/pool.ts";
 import type { Encryption } from "../../encryption/port.ts";
 import type { PageRealm } from "../pages/frame.ts";

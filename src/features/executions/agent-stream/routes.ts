@@ -2,7 +2,8 @@
 import { Type } from "@sinclair/typebox";
 import { eventName, isTerminal } from "../../../../actors/execution/events.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
-import { defineRoute, eventStream, type Route, uuidParam } from "../../../http/route.ts";
+import { eventStream } from "../../../http/answer.ts";
+import { defineRoute, type Route, uuidParam } from "../../../http/route.ts";
 import { resumePoint } from "../../../http/streams/log-stream.ts";
 import type { EventStream, EventStreams } from "../../../http/streams/sse.ts";
 import type { LogEntry } from "../../../runtime/port.ts";

@@ -15,7 +15,7 @@ import { View, type ViewSpec } from "../../tools/fs/port.ts";
 import { executionRequired, outcomeOf, ToolFailure, type ToolOutcome, type ToolRequest } from "../../tools/port.ts";
 import { instanceEnvironment } from "../iteration/environment.ts";
 import type { Plans } from "../plans.ts";
-import type { ExecutionReferences } from "../references.ts";
+import type { ExecutionReferences } from "../references/references.ts";
 import type { HandsOrder, HandsWire } from "./wire.ts";
 
 export interface HandsOptions {

@@ -6,7 +6,7 @@
  * gateway itself (`src/adapters/sandbox/inline`); nothing that an agent or its author wrote is run in it.
  */
 import { type InstanceEnd, inlineRun } from "../../../../actors/execution/activities.ts";
-import { iterationTimedOut } from "../../../../actors/execution/instance.ts";
+import { iterationTimedOut } from "../../../../actors/execution/iteration/instance.ts";
 import { executionProtocol, type PickedUpReply } from "../../../../actors/execution/messages.ts";
 import { type InstanceSpec, LaunchFailure, type Sandbox } from "../../../adapters/sandbox/port.ts";
 import { type Activity, implement, Terminal } from "../../../runtime/port.ts";

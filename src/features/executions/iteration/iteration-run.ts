@@ -28,7 +28,7 @@ import {
   type Runtime,
   Terminal,
 } from "../../../runtime/port.ts";
-import type { ExecutionReferences } from "../references.ts";
+import type { ExecutionReferences } from "../references/references.ts";
 import { ConsoleFeed } from "./console.ts";
 import { instanceSpec, type LaunchParts, pullMessage } from "./launch.ts";
 import type { Parking } from "./parking.ts";

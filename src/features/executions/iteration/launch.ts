@@ -15,7 +15,7 @@ import type {
 import type { ActivityContext, Runtime } from "../../../runtime/port.ts";
 import { type ExecutionClaims, egressUser } from "../../execution-tokens/port.ts";
 import type { Plans } from "../plans.ts";
-import type { ExecutionReferences } from "../references.ts";
+import type { ExecutionReferences } from "../references/references.ts";
 import { instanceEnvironment } from "./environment.ts";
 
 export interface LaunchParts {

@@ -3,7 +3,7 @@ import type { StartRequest } from "../../../../actors/execution/start/request.ts
 import type { Quota } from "../../../../actors/policy/quota.ts";
 import { demands } from "../../../../actors/policy/rates/limits.ts";
 import type { Limiter } from "../../limits/port.ts";
-import type { Concurrency } from "../concurrency.ts";
+import type { Concurrency } from "./concurrency.ts";
 
 export interface StartAdmissionOptions {
   readonly concurrency: Pick<Concurrency, "reserve" | "release">;

@@ -23,7 +23,7 @@ import type { References } from "../../references/port.ts";
 import type { ContextReader } from "../../security-contexts/port.ts";
 import type { ToolRegistry } from "../../tools/port.ts";
 import type { OpenVolumes } from "../../volumes/port.ts";
-import { agentUse } from "../references.ts";
+import { agentUse } from "../references/references.ts";
 
 export interface StartFactsOptions {
   readonly agents: Pick<Agents, "resolveForExecution">;

@@ -1,7 +1,7 @@
 /** Who calls by a session, and by which rules. */
 import { execution } from "../../../../actors/execution/execution.ts";
 import { rateUserIn } from "../../../../actors/policy/rates/counted.ts";
-import type { Starters } from "../../../identity/starters.ts";
+import type { Starters } from "../../../identity/callers/starters.ts";
 import type { Runtime } from "../../../runtime/port.ts";
 import type { Plans } from "../../executions/port.ts";
 import type { CallPolicy, CallWho } from "../../tools/port.ts";

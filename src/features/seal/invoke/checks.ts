@@ -4,7 +4,7 @@ import { canonicalText } from "../../../../actors/seal/canonical.ts";
 import { type Envelope, readEnvelope, signedTexts } from "../../../../actors/seal/envelope.ts";
 import { MalformedText, type Members } from "../../../../actors/seal/json-text.ts";
 import { type RpcFault, type RpcRequest, readRpc } from "../../../../actors/seal/rpc.ts";
-import type { Tenants } from "../../../identity/tenants.ts";
+import type { Tenants } from "../../../identity/tenants/tenants.ts";
 import { isSigned } from "../../../lib/ed25519.ts";
 import type { Masker } from "../../../lib/masking/masker.ts";
 import type { Admission, Admit, CallOnRecord } from "./admission.ts";

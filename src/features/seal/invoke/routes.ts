@@ -1,8 +1,9 @@
 /** The routes of signed calls: one under two paths, on both listeners. */
 import { Type } from "@sinclair/typebox";
 import { AnyJson } from "../../../../actors/kernel/json.ts";
+import { media } from "../../../http/answer.ts";
 import { IdempotencyHeaders } from "../../../http/idempotency.ts";
-import { definePublicRoute, media, type Refusing, type Route, rawBody } from "../../../http/route.ts";
+import { definePublicRoute, type Refusing, type Route, rawBody } from "../../../http/route.ts";
 import type { InvokeRequest } from "./invoke.ts";
 
 const EnvelopeBody = Type.Object({

@@ -11,7 +11,7 @@ import { contextByIdentity } from "../../../../actors/policy/security/system.ts"
 import { readPublicKey } from "../../../../actors/seal/public-key.ts";
 import { namesInstance } from "../../../../actors/seal/workload.ts";
 import { isUuid } from "../../../http/route.ts";
-import { requireActive, type Tenants } from "../../../identity/tenants.ts";
+import { requireActive, type Tenants } from "../../../identity/tenants/tenants.ts";
 import type { Runtime } from "../../../runtime/port.ts";
 import type { Sql, Transaction } from "../../../store/postgres/pool.ts";
 import type { ExecutionIdentity } from "../../execution-tokens/port.ts";

@@ -1,9 +1,10 @@
 /** Attestation, the key set, and the routes of sessions. */
 import { Type } from "@sinclair/typebox";
 import { Problem } from "../../../../actors/kernel/problem.ts";
+import { reply } from "../../../http/answer.ts";
 import { type AnswerSeal, IdempotencyHeaders, idempotent } from "../../../http/idempotency.ts";
 import { listOf, listSchema, pageOf } from "../../../http/paging.ts";
-import { type Call, definePublicRoute, defineRoute, jsonBody, type Route, reply } from "../../../http/route.ts";
+import { type Call, definePublicRoute, defineRoute, jsonBody, type Route } from "../../../http/route.ts";
 import type { Sql } from "../../../store/postgres/pool.ts";
 import { type Audit, type AuditedCall, auditedBy, auditedRequest } from "../../audit/port.ts";
 import { carriesToken, type ExecutionIdentity, type ExecutionTokens, identify } from "../../execution-tokens/port.ts";

@@ -6,7 +6,7 @@ import { Problem } from "../../../../actors/kernel/problem.ts";
 import { Nullable } from "../../../../actors/kernel/schema.ts";
 import { listOf, listSchema, pageOf, pagingQuery } from "../../../http/paging.ts";
 import { type Call, definePublicRoute, defineRoute, type PublicCall } from "../../../http/route.ts";
-import type { Tenants } from "../../../identity/tenants.ts";
+import type { Tenants } from "../../../identity/tenants/tenants.ts";
 import type { Runtime } from "../../../runtime/port.ts";
 import {
   carriesToken,

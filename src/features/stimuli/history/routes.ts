@@ -1,9 +1,10 @@
 /** The routes of stimuli that were taken in; see docs/reference/stimuli.md. */
 import { Type } from "@sinclair/typebox";
 import { StimulusElement, StimulusRecord } from "../../../../actors/stimulus/record.ts";
+import { reply } from "../../../http/answer.ts";
 import { IdempotencyHeaders, idempotent } from "../../../http/idempotency.ts";
 import { listSchema, pageOf } from "../../../http/paging.ts";
-import { type Call, defineRoute, jsonBody, type Route, reply, type TellRates, uuidParam } from "../../../http/route.ts";
+import { type Call, defineRoute, jsonBody, type Route, type TellRates, uuidParam } from "../../../http/route.ts";
 import type { Sql } from "../../../store/postgres/pool.ts";
 import { auditedBy } from "../../audit/port.ts";
 import { type History, readReason } from "./history.ts";

@@ -1,6 +1,6 @@
 /** What a node does with stimuli, put together: acceptance, the way to a run, what is done in the background. */
 import type { Counter } from "prom-client";
-import type { Tenants } from "../../../identity/tenants.ts";
+import type { Tenants } from "../../../identity/tenants/tenants.ts";
 import type { Sql } from "../../../store/postgres/pool.ts";
 import type { Limiter } from "../../limits/port.ts";
 import type { Runs } from "../../workflows/runs/feature.ts";

@@ -1,5 +1,6 @@
 /** Where stimuli come in: posted by callers of the API, and delivered to webhooks. */
 import { Type } from "@sinclair/typebox";
+import { reply } from "../../../http/answer.ts";
 import { prefersAsync } from "../../../http/preferences.ts";
 import {
   definePublicRoute,
@@ -7,7 +8,6 @@ import {
   jsonBody,
   type OpenCall,
   type Route,
-  reply,
   type TellRates,
 } from "../../../http/route.ts";
 import { Handshake } from "../sources/feature.ts";

@@ -1,7 +1,8 @@
 /** The HTTP routes of sources and routers; on the wire a source is a `stimulus route`. */
 import { Type } from "@sinclair/typebox";
+import { reply } from "../../../http/answer.ts";
 import { listSchema, pageOf } from "../../../http/paging.ts";
-import { type Call, defineRoute, jsonBody, type Route, reply, uuidParam } from "../../../http/route.ts";
+import { type Call, defineRoute, jsonBody, type Route, uuidParam } from "../../../http/route.ts";
 import { auditedBy } from "../../audit/port.ts";
 import type { Changer } from "./parts.ts";
 import type { Routers } from "./routers/service.ts";

@@ -1,7 +1,7 @@
 /** Sending a file: as the client takes it, whole or the part it asks for, never held in memory. */
 import { closeSync, type Stats } from "node:fs";
 import { Problem } from "../../../../actors/kernel/problem.ts";
-import { media } from "../../../http/route.ts";
+import { media } from "../../../http/answer.ts";
 import type { OpenedFile } from "./files.ts";
 
 /** Bun opens the file for itself when it begins to answer, which is at once; this is more than enough, ms. */

@@ -2,9 +2,10 @@
 import { closeSync } from "node:fs";
 import { Type } from "@sinclair/typebox";
 import { invalidField } from "../../../../actors/kernel/problem.ts";
+import { reply } from "../../../http/answer.ts";
 import { IdempotencyHeaders, idempotent } from "../../../http/idempotency.ts";
 import { listOf, listSchema, type Page, pageOf } from "../../../http/paging.ts";
-import { type Call, defineRoute, jsonBody, type Route, reply } from "../../../http/route.ts";
+import { type Call, defineRoute, jsonBody, type Route } from "../../../http/route.ts";
 import type { Sql } from "../../../store/postgres/pool.ts";
 import { viewOf } from "../../tools/fs/port.ts";
 import type { VolumeRow } from "../records.ts";

@@ -4,10 +4,11 @@ import { Type } from "@sinclair/typebox";
 import { invalidField } from "../../../../actors/kernel/problem.ts";
 import { maxManifestBytes } from "../../../../actors/manifest/document.ts";
 import { workflowSchema } from "../../../../actors/workflow/manifest/manifest.ts";
+import { media } from "../../../http/answer.ts";
 import { schemaRoute } from "../../../http/openapi/document-routes.ts";
 import { listSchema, pageOf, pagingQuery } from "../../../http/paging.ts";
 import { manifestTextTypes, preferredText } from "../../../http/preferences.ts";
-import { type Call, defineRoute, jsonBody, media, type Route, rawBody } from "../../../http/route.ts";
+import { type Call, defineRoute, jsonBody, type Route, rawBody } from "../../../http/route.ts";
 import { auditedBy } from "../../audit/port.ts";
 import type { Caller } from "./parts.ts";
 import {

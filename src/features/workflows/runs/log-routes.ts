@@ -1,7 +1,8 @@
 /** The routes of a run's log. */
 import { workflowRun } from "../../../../actors/workflow/run/run.ts";
 import { isOver } from "../../../../actors/workflow/run/state.ts";
-import { defineRoute, eventStream, type Route } from "../../../http/route.ts";
+import { eventStream } from "../../../http/answer.ts";
+import { defineRoute, type Route } from "../../../http/route.ts";
 import { resumePoint } from "../../../http/streams/log-stream.ts";
 import type { EventStreams } from "../../../http/streams/sse.ts";
 import type { Runtime } from "../../../runtime/port.ts";

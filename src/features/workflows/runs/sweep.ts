@@ -9,7 +9,7 @@ import type { Volumes } from "../../volumes/port.ts";
 import { instancesOf as instancesOfCommand } from "./commands/attempts.ts";
 import type { RunRecords } from "./records.ts";
 
-/** For the sweep of instances and volumes: see `src/features/executions/sweep.ts`. */
+/** For the sweep of instances and volumes: see `src/features/executions/sweep/sweep.ts`. */
 export function heldByRuns(runtime: Pick<Runtime, "of">, records: Pick<RunRecords, "known">): HeldByRuns {
   return {
     known: records.known,

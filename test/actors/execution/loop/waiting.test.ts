@@ -1,6 +1,6 @@
 /** Tool calls that wait for people (docs/reference/gateway.md). */
 import { describe, expect, test } from "bun:test";
-import { deadlineAt } from "../../../../actors/execution/clocks.ts";
+import { deadlineAt } from "../../../../actors/execution/loop/clocks.ts";
 import { AskedStory, fromContext, fromManifest, minute } from "./asked-calls.ts";
 import { bounds } from "./fixture.ts";
 

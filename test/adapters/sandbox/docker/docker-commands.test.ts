@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { podman } from "../../../harness/outside/podman.ts";
 import { commandConformance, commandSpec } from "../commands.ts";
-import { runToEnd } from "../conformance.ts";
+import { runToEnd } from "../instances.ts";
 import { type DockerFixture, dockerFixture } from "./fixture.ts";
 
 const engine = await podman();

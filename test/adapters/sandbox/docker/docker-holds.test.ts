@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { InstanceSpec, Sandbox } from "../../../../src/adapters/sandbox/port.ts";
 import { podman } from "../../../harness/outside/podman.ts";
 import { processesWith } from "../../../harness/processes.ts";
-import { runToEnd, specOf, untilOutput } from "../conformance.ts";
+import { runToEnd, specOf, untilOutput } from "../instances.ts";
 import { type DockerFixture, dockerFixture } from "./fixture.ts";
 
 const engine = await podman();

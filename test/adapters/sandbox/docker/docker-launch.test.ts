@@ -11,7 +11,7 @@ import { podman } from "../../../harness/outside/podman.ts";
 import { scratch } from "../../../harness/scratch.ts";
 import { until } from "../../../harness/until.ts";
 import { dispatch, fakeGateway, final, type Script } from "../../../programs/fake-gateway.ts";
-import { runToEnd, specOf, untilOutput } from "../conformance.ts";
+import { runToEnd, specOf, untilOutput } from "../instances.ts";
 import { type DockerFixture, dockerFixture } from "./fixture.ts";
 
 const engine = await podman();

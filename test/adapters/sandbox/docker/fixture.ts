@@ -11,8 +11,8 @@ import type { InstanceSpec, Sandbox } from "../../../../src/adapters/sandbox/por
 import { makeSocketFolder } from "../../../../src/lib/sockets/tenant-sockets.ts";
 import type { Podman } from "../../../harness/outside/podman.ts";
 import { scratch } from "../../../harness/scratch.ts";
-import { type SandboxFixture, sampleTenant } from "../conformance.ts";
 import { shellProgram } from "../fixture.ts";
+import { type SandboxFixture, sampleTenant } from "../instances.ts";
 
 export interface DockerFixture extends SandboxFixture {
   readonly dataDir: string;

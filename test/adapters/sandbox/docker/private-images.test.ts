@@ -9,7 +9,7 @@ import { Secret } from "../../../../src/lib/secret.ts";
 import { podman } from "../../../harness/outside/podman.ts";
 import { scratch } from "../../../harness/scratch.ts";
 import { commandSpec } from "../commands.ts";
-import { runToEnd } from "../conformance.ts";
+import { runToEnd } from "../instances.ts";
 import { type DockerFixture, dockerFixture } from "./fixture.ts";
 
 const idOf = (digit: string) => `sha256:${digit.repeat(64)}`;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { InstanceSpec } from "../../../../src/adapters/sandbox/port.ts";
 import { podman } from "../../../harness/outside/podman.ts";
 import { until } from "../../../harness/until.ts";
-import { runToEnd, specOf } from "../conformance.ts";
+import { runToEnd, specOf } from "../instances.ts";
 import { type DockerFixture, dockerFixture } from "./fixture.ts";
 
 const engine = await podman();

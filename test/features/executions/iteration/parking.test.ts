@@ -4,8 +4,8 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createParking } from "../../../../src/features/executions/iteration/parking.ts";
 import type { Runtime } from "../../../../src/runtime/port.ts";
-import { runToEnd, type SandboxFixture, specOf } from "../../../adapters/sandbox/conformance.ts";
 import { processFixture } from "../../../adapters/sandbox/fixture.ts";
+import { runToEnd, type SandboxFixture, specOf } from "../../../adapters/sandbox/instances.ts";
 import { until } from "../../../harness/until.ts";
 
 let fixture: SandboxFixture;

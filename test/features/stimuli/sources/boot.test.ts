@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bootSources } from "../../../../src/features/stimuli/sources/boot/boot.ts";
 import { type BootTenant, readBootFile } from "../../../../src/features/stimuli/sources/boot/file.ts";
-import { createTenants } from "../../../../src/identity/tenants.ts";
+import { createTenants } from "../../../../src/identity/tenants/tenants.ts";
 import { caller } from "../../../harness/callers.ts";
 import { openFixture } from "./fixture.ts";
 

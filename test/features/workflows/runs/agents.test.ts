@@ -6,7 +6,7 @@ import type { StartRequest } from "../../../../actors/execution/start/request.ts
 import type { Json } from "../../../../actors/kernel/json.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import type { AgentStart } from "../../../../actors/workflow/run/activities.ts";
-import type { JudgedFacts } from "../../../../src/features/executions/judged.ts";
+import type { JudgedFacts } from "../../../../src/features/executions/judging/judged.ts";
 import { agentStartActivity } from "../../../../src/features/workflows/runs/start/agents.ts";
 import { type ActivityContext, type Address, Terminal } from "../../../../src/runtime/port.ts";
 import { StoreAway } from "../../../../src/store/away.ts";

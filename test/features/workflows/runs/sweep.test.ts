@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { type SweepOptions, startSweeping } from "../../../../src/features/executions/sweep.ts";
+import { type SweepOptions, startSweeping } from "../../../../src/features/executions/sweep/sweep.ts";
 import { instancesOf } from "../../../../src/features/workflows/runs/commands/attempts.ts";
 import { heldByRuns } from "../../../../src/features/workflows/runs/sweep.ts";
 import { definitionOf, human } from "../../../actors/workflow/fixture.ts";

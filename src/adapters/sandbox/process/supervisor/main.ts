@@ -14,10 +14,18 @@ import { readJson, writeAtomically } from "../../../../lib/files/json-file.ts";
 import { identify, isAlive, type ProcessIdentity, processes, signal } from "../../../../lib/processes/process-table.ts";
 import { childOutput } from "../../../../programs/pipes.ts";
 import type { ExitReason } from "../../instance.ts";
+import { openSources, openTexts } from "../bubblewrap/mount-sources.ts";
 import { InstanceCgroup } from "../cgroup.ts";
-import { type InstanceProcesses, killProcesses, livingProcesses, removeGroups, sampleProcesses } from "../cleanup.ts";
+import {
+  type InstanceProcesses,
+  killProcesses,
+  livingProcesses,
+  removeGroups,
+  sampleProcesses,
+} from "../cleanup/cleanup.ts";
 import { enteredFolder } from "../entered.ts";
 import { thaw } from "../freezing.ts";
+import { supervisorScript } from "../launch/start-text.ts";
 import {
   type ExitRecord,
   type LaunchPlan,
@@ -25,9 +33,7 @@ import {
   type TerminationRequest,
   takeClaim,
 } from "../layout.ts";
-import { openSources, openTexts } from "../mount-sources.ts";
 import { SegmentWriter } from "../segments.ts";
-import { supervisorScript } from "../start-text.ts";
 import { diskUsage } from "./disk.ts";
 import { memoryUse, residentBytes } from "./memory.ts";
 

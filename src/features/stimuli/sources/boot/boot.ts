@@ -1,5 +1,5 @@
 /** Puts what the first-boot file names into the tables, where it is not there yet. */
-import type { Tenants } from "../../../../identity/tenants.ts";
+import type { Tenants } from "../../../../identity/tenants/tenants.ts";
 import type { Sql, Transaction } from "../../../../store/postgres/pool.ts";
 import { type Audit, type AuditedBy, auditedSystem } from "../../../audit/port.ts";
 import type { Encryption } from "../../../encryption/port.ts";

@@ -16,7 +16,7 @@ import { isTenantSlug } from "../../../../../actors/identity/tenant.ts";
 import { isObject, type Json } from "../../../../../actors/kernel/json.ts";
 import { type Issue, Problem } from "../../../../../actors/kernel/problem.ts";
 import { readYaml } from "../../../../../actors/manifest/yaml-document.ts";
-import { bodyChecker } from "../../../../http/input.ts";
+import { bodyChecker } from "../../../../http/input/input.ts";
 import { textOf } from "../parts.ts";
 import { type RouterSettings, routerSettings } from "../routers/service.ts";
 import { NewSource, RouterRequest } from "../schema.ts";
