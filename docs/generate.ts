@@ -4,9 +4,11 @@ import { mustBeWritten } from "../actors/kernel/schema.ts";
 import type { ManagementTool } from "../src/features/management-tools/port.ts";
 import { agentTools } from "../src/features/operation-tools/agent-tools.ts";
 import { catalogueTools } from "../src/features/operation-tools/catalogue-tools.ts";
+import { generateTool } from "../src/features/operation-tools/generate-tool.ts";
 import { systemTools } from "../src/features/operation-tools/system-tools.ts";
 import { taskTools } from "../src/features/operation-tools/task-tools.ts";
 import { swarmTools } from "../src/features/swarms/tools.ts";
+import { intentTools } from "../src/features/workflows/runs/tools/intent-tools.ts";
 import { workflowTools } from "../src/features/workflows/runs/tools/tools.ts";
 import { settings } from "../src/node/config.ts";
 
@@ -37,8 +39,10 @@ function toolsPage(): string {
   const none = {} as never;
   const all: readonly ManagementTool[] = [
     ...agentTools(none),
+    generateTool(none),
     ...taskTools(none),
     ...workflowTools(none).tools,
+    ...intentTools(none),
     ...swarmTools(none),
     ...catalogueTools(none),
     ...systemTools(none),
@@ -82,6 +86,14 @@ function toolsPage(): string {
     "  send each other messages; others fail with `not_in_swarm`. A lock ends by unlock, by its time or with its holder; a",
     "  swarm has at most 1,000. A message of at most 16 KiB is received once, in the order of sending; at most 1,000 wait",
     "  for one receiver (`mailbox_full`). What it said is kept for an hour after it was received, that it was sent for a day.",
+    "- **Written by models.** `agent.generate` has an agent of the service write a manifest, which is judged as a deployment",
+    "  would be and goes back with its faults at most twice (`generation_failed`). It is deployed as a new agent, never over",
+    "  one that is there, under the caller's ceilings; that needs `agent:deploy` too. `deploy=false` shows it only.",
+    "  `execute.intent` starts a run that has a program written in `language` and runs it in a fresh sandbox without",
+    "  network, `timeout_seconds` at most; the inputs, 96 KiB of JSON at most, are in `INTENT_INPUTS`. A program that ends",
+    "  with a fault is mended at most twice. `pipeline_execution_id` is the run's: `execute.status` tells its stage, program",
+    "  and result, `execute.wait` its end, `stream_url` its log as it is written. The agents' executions are the tenant's",
+    "  own, in its history, quotas and usage; the agents themselves are shown nowhere.",
     "- **Waits** answer as soon as the end is committed, and look every `poll_interval_seconds` besides. One that waits for",
     "  itself or for what it is part of fails with `wait_on_ancestor`.",
     "",

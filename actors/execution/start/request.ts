@@ -1,5 +1,6 @@
 /** A start of an execution as a caller, a parent execution, a workflow run, a stimulus or a schedule asks for it. */
 import type { AgentSpec } from "../../agent/manifest/spec.ts";
+import type { ServiceAgentName } from "../../agent/of-service.ts";
 import type { Identity } from "../../identity/identity.ts";
 import type { Starter } from "../../identity/starter.ts";
 import type { Json } from "../../kernel/json.ts";
@@ -36,8 +37,14 @@ export interface StartCaller
   readonly realm: string | null;
 }
 
-/** An agent of the tenant, or a global one that none of the tenant's own shadows. */
-export type AgentReference = { readonly agentId: string } | { readonly agentName: string };
+/**
+ * An agent of the tenant, or a global one that none of the tenant's own shadows; or one of the service itself, which no
+ * caller can name.
+ */
+export type AgentReference =
+  | { readonly agentId: string }
+  | { readonly agentName: string }
+  | { readonly ofService: ServiceAgentName };
 
 /** An optional member that is absent means the same as one that the request did not name. */
 export type StartRequest = AgentReference & {

@@ -163,19 +163,19 @@ function takesAttachments(inputSchema: Json, tools: readonly { readonly name: st
 export const inlineIsolation = "process";
 
 /**
- * Whether a start needs no instance of its own: a stimulus asks, and the agent has no tools, no script, no program, no
- * image, no volumes and no files to read, and does not ask to be kept in a container.
+ * Whether a start needs no instance of its own: a stimulus asks, or the agent is one of the service's, and the agent has
+ * no tools, no script, no program, no image, no volumes and no files to read, and does not ask to be kept in a container.
  */
 export function needsNoInstance(
   spec: SettledSpec,
   plan: { readonly tools: readonly unknown[]; readonly attachments: readonly unknown[] },
-  { origin, overrides }: Pick<StartRequest, "origin" | "overrides">,
+  request: StartRequest,
 ): boolean {
   const { runtime, context, volumes, startup_script, bootstrap_path, warm_pool_size } = spec;
+  const { origin, overrides } = request;
+  const byStimulus = origin.trigger === "stimulus" && origin.parent === null && overrides === undefined;
   return (
-    origin.trigger === "stimulus" &&
-    origin.parent === null &&
-    overrides === undefined &&
+    (byStimulus || "ofService" in request) &&
     plan.tools.length === 0 &&
     plan.attachments.length === 0 &&
     startup_script === null &&

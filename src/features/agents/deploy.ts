@@ -10,6 +10,7 @@ import {
   findVersion,
   idByName,
   insertVersion,
+  type LockedAgent,
   lockByName,
   makeCurrent,
   type NewVersion,
@@ -32,6 +33,8 @@ export interface Deployment {
   readonly version: NewVersion;
   /** The id of the agent, if it is new. */
   readonly agentId: string;
+  /** Only as a new agent of that id; one that was stored so before is found again. */
+  readonly onlyNew: boolean;
   /** The deployer may change what every tenant sees. */
   readonly mayPublish: boolean;
   /** Store a new revision when the version is there already. */
@@ -55,7 +58,7 @@ export interface StoredVersion {
 /** A round comes to nothing only when the agent appears or changes under our hands. */
 const maxRounds = 40;
 
-/** @throws Problem 403 `global_scope_forbidden`, 409 `agent_version_exists`, 402 `quota_exceeded` */
+/** @throws Problem 403 `global_scope_forbidden`, 409 `agent_version_exists`, `agent_name_conflict`, 402 `quota_exceeded` */
 export function storeVersion(sql: Sql, deployment: Deployment): Promise<StoredVersion> {
   return inRounds(() => sql.begin((transaction) => attempt(transaction, deployment)));
 }
@@ -77,6 +80,7 @@ async function attempt(sql: Transaction, deployment: Deployment): Promise<Stored
   const { name, version } = fresh.spec.metadata;
   const existing = await lockByName(sql, tenant, name);
   if (existing === null) return create(sql, deployment);
+  if (deployment.onlyNew) return storedBefore(existing, deployment.agentId);
   if (existing.scope === "global" && !deployment.mayPublish) throw globalForbidden();
   const { agent_id, scope, status } = existing;
   const latest = await findVersion(sql, agent_id, version, null);
@@ -92,6 +96,12 @@ async function attempt(sql: Transaction, deployment: Deployment): Promise<Stored
     await Promise.all([deployment.events.note(sql, tenant, agent_id, event), deployment.record(sql, stored)]);
   }
   return stored;
+}
+
+/** @throws Problem 409 `agent_name_conflict` */
+function storedBefore({ agent_id, scope, status }: LockedAgent, wanted: string): StoredVersion {
+  if (agent_id === wanted) return { action: "create", agent_id, scope, status, revision: 1 };
+  throw new Problem("agent_name_conflict", "Another agent has this name", { existing_id: agent_id });
 }
 
 async function create(sql: Transaction, deployment: Deployment): Promise<StoredVersion | null> {

@@ -43,6 +43,8 @@ export interface DeployOptions {
   readonly force: boolean;
   readonly scope: AgentScope;
   readonly dry_run: boolean;
+  /** Only as a new agent of this id; the same again finds what was deployed so before. */
+  readonly only_new?: string;
 }
 
 /** A document found good. */
@@ -173,7 +175,7 @@ export function publishing(parts: AgentParts) {
     async deploy(
       caller: Caller,
       source: ManifestSource,
-      { force, scope, dry_run }: DeployOptions,
+      { force, scope, dry_run, only_new }: DeployOptions,
     ): Promise<Deployed | DryRun> {
       const manifest = await readManifest(caller, source);
       const isGlobal = scope === "global";
@@ -188,7 +190,8 @@ export function publishing(parts: AgentParts) {
         scope,
         origin: isGlobal ? caller.tenant : null,
         version,
-        agentId: parts.newId(),
+        agentId: only_new ?? parts.newId(),
+        onlyNew: only_new !== undefined,
         mayPublish: mayPublish(caller),
         force,
         dryRun: dry_run,

@@ -2,11 +2,12 @@
 
 import { LRUCache } from "lru-cache";
 import type { AgentSpec } from "../../../actors/agent/manifest/spec.ts";
-import type { ResolvedAgent } from "../../../actors/execution/start/request.ts";
+import type { AgentReference, ResolvedAgent } from "../../../actors/execution/start/request.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import { type List, listOf, type Page, readLabels } from "../../http/paging.ts";
 import { isUuid } from "../../http/route.ts";
 import { changing } from "./changes.ts";
+import { serviceAgents } from "./of-service/of-service.ts";
 import { type AgentsOptions, agentNotFound, agentParts, type Caller, mayPublish, versionNotFound } from "./parts.ts";
 import { publishing } from "./publish.ts";
 import type { AgentKey, AgentRow, Offered, OfferedRow } from "./records.ts";
@@ -24,6 +25,7 @@ const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 export function createAgents(options: AgentsOptions) {
   const parts = agentParts(options);
   const { records } = parts;
+  const ofService = serviceAgents(options.offer);
   const { setStatus, rollback, setScope, remove, resumeDeletions } = changing(parts);
   const specs = new LRUCache<string, AgentSpec>({ maxSize: keptCharacters });
 
@@ -108,7 +110,7 @@ export function createAgents(options: AgentsOptions) {
     /** Of the given agents, those that are deleted. */
     async gone(agentIds: readonly string[]): Promise<string[]> {
       const present = await records.present(agentIds);
-      return agentIds.filter((agentId) => !present.has(agentId));
+      return agentIds.filter((agentId) => !present.has(agentId) && !ofService.has(agentId));
     },
 
     /**
@@ -116,8 +118,9 @@ export function createAgents(options: AgentsOptions) {
      * @throws Problem 404 `agent_not_found`, `agent_version_not_found`; 409 `agent_paused`, `agent_archived`
      */
     async resolveForExecution(
-      request: { tenant: string; version?: string } & ({ agentId: string } | { agentName: string }),
+      request: { readonly tenant: string; readonly version?: string } & AgentReference,
     ): Promise<ResolvedAgent> {
+      if ("ofService" in request) return ofService.agent(request.ofService);
       const { tenant, version = null } = request;
       const key: AgentKey = "agentId" in request ? { id: request.agentId } : { name: request.agentName };
       const row = await records.findForExecution(tenant, key, version);

@@ -37,10 +37,7 @@ export function catalogueTools({
   registry,
   files,
 }: CatalogueToolOptions): readonly ManagementTool[] {
-  const toolsOf = async (caller: ToolCaller) => {
-    const { listed } = await registry.of(caller.tenant);
-    return listed.filter((tool) => isOpened(tool, caller)).map(shownTool);
-  };
+  const toolsOf = async (caller: ToolCaller) => (await openedTools(registry, caller)).map(shownTool);
   return [
     defineTool({
       name: "svc.schema.get",
@@ -136,6 +133,14 @@ export function catalogueTools({
       },
     }),
   ];
+}
+
+/** The tools that manifest and session open to the caller. */
+export async function openedTools(
+  registry: Pick<ToolRegistry, "of">,
+  caller: ToolCaller,
+): Promise<readonly RegisteredTool[]> {
+  return (await registry.of(caller.tenant)).listed.filter((tool) => isOpened(tool, caller));
 }
 
 /** Whether manifest and session open the tool; whether the context does is said by the call itself. */

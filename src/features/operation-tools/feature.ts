@@ -9,9 +9,15 @@ import { tools } from "../tools/feature.ts";
 import { fsTools } from "../tools/fs/feature.ts";
 import { definitions } from "../workflows/definitions/feature.ts";
 import { agentTools } from "./agent-tools.ts";
-import { catalogueTools } from "./catalogue-tools.ts";
+import { catalogueTools, openedTools } from "./catalogue-tools.ts";
+import { generateTool } from "./generate-tool.ts";
 import { systemTools } from "./system-tools.ts";
 import { taskTools } from "./task-tools.ts";
+
+/** Tools that the writer of manifests is told of, and how much of what each says of itself. */
+const maxToolsShown = 200;
+const briefly = ({ name, description }: { readonly name: string; readonly description: string }): string =>
+  `${name}: ${description.slice(0, 160).toWellFormed()}`;
 
 export const operationTools = defineFeature({
   name: "operation-tools",
@@ -23,6 +29,17 @@ export const operationTools = defineFeature({
       ...agentTools({ agents, events: executions.agentEvents }),
       ...taskTools({ executions }),
       ...catalogueTools({ agents, workflows: definitions, registry: tools, files: executions.files }),
+      generateTool({
+        agents,
+        executions,
+        choicesOf: async (caller) => ({
+          runtimes: agents.offer.runtimes
+            .filter(({ deprecated }) => !deprecated)
+            .map(({ language, version }) => `${language} ${version}`),
+          tools: (await openedTools(tools, caller)).slice(0, maxToolsShown).map(briefly),
+          models: models.aliases().map(({ alias }) => alias),
+        }),
+      }),
       ...systemTools({
         configured: node.configured,
         info: () => ({

@@ -1,10 +1,9 @@
 /** Tools that start, follow and end executions of agents. Each does what its route does. */
 import { Type } from "@sinclair/typebox";
-import type { StartOrigin, StartRequest } from "../../../actors/execution/start/request.ts";
+import type { StartRequest } from "../../../actors/execution/start/request.ts";
 import { isOver } from "../../../actors/execution/state.ts";
 import { starterOf } from "../../../actors/identity/starter.ts";
 import { AnyJson } from "../../../actors/kernel/json.ts";
-import { Problem } from "../../../actors/kernel/problem.ts";
 import { rateUserOf } from "../../../actors/policy/rates/limits.ts";
 import { pageOf, pagingQuery } from "../../http/paging.ts";
 import { isUuid } from "../../http/route.ts";
@@ -12,6 +11,7 @@ import { auditedAgent } from "../audit/port.ts";
 import type { Executions } from "../executions/port.ts";
 import { defineTool, type ManagementTool, type ToolCaller } from "../management-tools/port.ts";
 import { ToolFailure } from "../tools/port.ts";
+import { originOf } from "./origin.ts";
 import { waitTool } from "./task-wait.ts";
 
 export interface TaskToolOptions {
@@ -28,36 +28,6 @@ const Found = Type.Object(ExecutionId);
 export function taskTools({ executions }: TaskToolOptions): readonly ManagementTool[] {
   const find = ({ tenant }: ToolCaller, { execution_id }: { readonly execution_id: string }) =>
     executions.find(tenant, execution_id.toLowerCase());
-
-  /** Below the execution that calls; a root of its own where a session calls. */
-  async function originOf({ tenant, identity, executionId }: ToolCaller): Promise<StartOrigin> {
-    const origin = {
-      trigger: "tool",
-      workflow: null,
-      initiatingUserSub: identity.userId,
-      initiatingRealm: identity.realm,
-      exempt: false,
-    } as const;
-    if (executionId === null) return { ...origin, parent: null };
-    const { state } = await executions.find(tenant, executionId);
-    const { depth, path, swarm_id } = state.header.hierarchy;
-    const swarmId = swarm_id === null || (await isFounded(tenant, swarm_id)) ? swarm_id : null;
-    return {
-      ...origin,
-      initiatingUserSub: state.header.initiating_user_sub,
-      parent: { executionId, depth, path, swarmId },
-    };
-  }
-
-  /** A swarm whose founder has ended takes no new members. */
-  async function isFounded(tenant: string, founderId: string): Promise<boolean> {
-    try {
-      return !isOver((await executions.find(tenant, founderId)).state);
-    } catch (error) {
-      if (error instanceof Problem && error.code === "execution_not_found") return false;
-      throw error;
-    }
-  }
 
   return [
     defineTool({
@@ -77,7 +47,7 @@ export function taskTools({ executions }: TaskToolOptions): readonly ManagementT
         const request: StartRequest = {
           ...(isUuid(agent_id) ? { agentId: agent_id.toLowerCase() } : { agentName: agent_id }),
           tenant,
-          origin: await originOf(caller),
+          origin: await originOf(executions, caller),
           starter: identity,
           startedBy: starterOf(identity),
           ceilings,

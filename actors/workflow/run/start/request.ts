@@ -12,6 +12,8 @@ export interface RunRequest {
   readonly tenant: string;
   /** Name or UUID of the workflow. */
   readonly ref: string;
+  /** A workflow of the service itself, in place of what `ref` names. */
+  readonly ofService?: ResolvedWorkflow;
   readonly version: string | null;
   readonly input: Json;
   /** Both spellings of the request merged; null: none. */

@@ -4,7 +4,7 @@ import type { JudgeValidator } from "../../../../actors/agent/manifest/execution
 import type { StartFacts } from "../../../../actors/execution/start/facts.ts";
 import { sourceIds } from "../../../../actors/execution/start/mounts.ts";
 import type { Attachment, Header } from "../../../../actors/execution/start/plan.ts";
-import { maxInputBytes, type StartRequest } from "../../../../actors/execution/start/request.ts";
+import { type AgentReference, maxInputBytes, type StartRequest } from "../../../../actors/execution/start/request.ts";
 import {
   contextNamed,
   type SettledSpec,
@@ -51,7 +51,7 @@ export async function gatherStartFacts(
   const { tenant, starter, version = null } = request;
   const found = await agents.resolveForExecution({
     tenant,
-    ...("agentId" in request ? { agentId: request.agentId } : { agentName: request.agentName }),
+    ...referenceIn(request),
     ...(version === null ? {} : { version }),
   });
   const terms = await termsOf(tenant);
@@ -79,6 +79,11 @@ export async function gatherStartFacts(
     references: unusable,
     sources,
   };
+}
+
+function referenceIn(request: AgentReference): AgentReference {
+  if ("ofService" in request) return { ofService: request.ofService };
+  return "agentId" in request ? { agentId: request.agentId } : { agentName: request.agentName };
 }
 
 /**

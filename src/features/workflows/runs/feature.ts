@@ -4,6 +4,7 @@ import { demands } from "../../../../actors/policy/rates/limits.ts";
 import { workflowRun } from "../../../../actors/workflow/run/run.ts";
 import { integer, text } from "../../../config/setting.ts";
 import type { Address } from "../../../runtime/port.ts";
+import { agents } from "../../agents/feature.ts";
 import { approvals } from "../../approvals/feature.ts";
 import { audit } from "../../audit/feature.ts";
 import { executionTokens } from "../../execution-tokens/feature.ts";
@@ -34,6 +35,7 @@ import { createRuns } from "./service.ts";
 import { agentStartActivity } from "./start/agents.ts";
 import { subrunActivity } from "./start/subruns.ts";
 import { heldByRuns, startErasing } from "./sweep.ts";
+import { intentTools } from "./tools/intent-tools.ts";
 import { reviewByExecutions } from "./tools/review.ts";
 import { workflowTools } from "./tools/tools.ts";
 
@@ -45,6 +47,7 @@ export const runs = defineFeature({
   tenantTables: ["workflow_runs"],
   schemas: named,
   needs: {
+    agents,
     audit,
     definitions,
     executions,
@@ -77,6 +80,7 @@ export const runs = defineFeature({
   open(
     { settings, ...node },
     {
+      agents,
       definitions,
       executions,
       executionTokens,
@@ -117,7 +121,12 @@ export const runs = defineFeature({
       cancel: runs.cancelOfWorkflow,
     });
     const reviewers = reviewByExecutions(executions);
-    managementTools.offer(workflowTools({ runs, runtime, approvals, workflows: definitions, reviewers }).tools);
+    const { runtimes } = agents.offer;
+    const { publicUrl } = node;
+    managementTools.offer([
+      ...workflowTools({ runs, runtime, approvals, workflows: definitions, reviewers }).tools,
+      ...intentTools({ runs, runtimes, publicUrl }),
+    ]);
     const retentionDays = settings.executionRetentionDays;
     return {
       service: runs,

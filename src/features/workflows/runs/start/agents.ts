@@ -1,9 +1,11 @@
 /** The activity `workflow.agent`: a run starts an agent, a judge or an output handler as an execution below itself. */
 
+import { isServiceAgent, type ServiceAgentName } from "../../../../../actors/agent/of-service.ts";
 import { execution } from "../../../../../actors/execution/execution.ts";
 import { type JudgedRun, judgeInput } from "../../../../../actors/execution/judging/judge-verdict.ts";
-import type { StartRequest } from "../../../../../actors/execution/start/request.ts";
-import type { Json } from "../../../../../actors/kernel/json.ts";
+import type { AgentReference, StartRequest } from "../../../../../actors/execution/start/request.ts";
+import { trimText } from "../../../../../actors/execution/trim.ts";
+import { isObject, type Json } from "../../../../../actors/kernel/json.ts";
 import { Problem } from "../../../../../actors/kernel/problem.ts";
 import { rateUserIn } from "../../../../../actors/policy/rates/counted.ts";
 import { type AgentStart, agentStart } from "../../../../../actors/workflow/run/activities.ts";
@@ -22,6 +24,7 @@ import {
   Terminal,
 } from "../../../../runtime/port.ts";
 import type { JudgedFacts } from "../../../executions/port.ts";
+import { isPipeline } from "../intents/pipeline.ts";
 
 export interface AgentStartOptions {
   readonly runtime: Pick<Runtime, "of">;
@@ -100,9 +103,10 @@ export function agentStartActivity(options: AgentStartOptions): Activity {
 async function requestOf(options: AgentStartOptions, actor: Address, work: AgentStart): Promise<StartRequest> {
   const { agent, trigger, timeout_ms, overrides, judged } = work;
   const header = await headerOf(options.runtime, actor);
+  const ofService = isPipeline(header.workflow_id) && isServiceAgent(agent) ? agent : null;
   const facts = judged === null ? null : await factsOf(options, actor.tenant, judged.execution_id);
   return {
-    ...(isUuid(agent) ? { agentId: agent.toLowerCase() } : { agentName: agent }),
+    ...referenceOf(agent, ofService),
     tenant: actor.tenant,
     origin: {
       trigger,
@@ -117,12 +121,27 @@ async function requestOf(options: AgentStartOptions, actor: Address, work: Agent
     startedBy: header.starter ?? null,
     ceilings: header.context_ceilings ?? [],
     countedFor: rateUserIn(header),
-    input: judged?.usual === true && facts !== null ? completed(work.input, facts) : work.input,
+    input: judged?.usual === true && facts !== null ? completed(work.input, facts) : inputOf(work, ofService),
     intent: work.intent,
     timeoutSeconds: timeout_ms === null ? null : Math.ceil(timeout_ms / 1000),
     overrides,
     judgedMounts: judged === null ? [] : (facts?.mounts ?? judged.mounts),
   };
+}
+
+/** Agents of the service are for its own workflows: elsewhere the name means none. */
+function referenceOf(agent: string, ofService: ServiceAgentName | null): AgentReference {
+  if (ofService !== null) return { ofService };
+  return isUuid(agent) ? { agentId: agent.toLowerCase() } : { agentName: agent };
+}
+
+/** Bytes of each text that an agent of the service is shown: what a program printed may be a mebibyte. */
+const maxShownBytes = 32 * 1024;
+
+function inputOf({ input }: AgentStart, ofService: ServiceAgentName | null): Json {
+  if (ofService === null || !isObject(input)) return input;
+  const shown = (value: Json) => (typeof value === "string" ? trimText(value, maxShownBytes) : value);
+  return Object.fromEntries(Object.entries(input).map(([name, value]) => [name, shown(value)]));
 }
 
 async function headerOf(runtime: AgentStartOptions["runtime"], { tenant, key }: Address): Promise<RunHeader> {

@@ -51,7 +51,7 @@ export async function gatherRunFacts(
   const { tenant, ref, version, starter, parent } = request;
   const [terms, workflow, descendants] = await Promise.all([
     termsOf(tenant),
-    definitions.resolve({ tenant, ref, version }),
+    request.ofService ?? definitions.resolve({ tenant, ref, version }),
     parent === null ? 0 : records.countBelow(tenant, parent.rootExecutionId, maxDescendants),
   ]);
   const { definition } = workflow;

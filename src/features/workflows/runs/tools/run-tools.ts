@@ -151,7 +151,7 @@ export function runTools({ runs, approvals }: RunToolOptions): readonly Manageme
 }
 
 /** Who a run says started it: an agent, where one did. */
-function initiatedBy({ identity, executionId }: ToolCaller): Initiator {
+export function initiatedBy({ identity, executionId }: ToolCaller): Initiator {
   const initiator = initiatorOf(identity);
   return executionId === null ? initiator : { ...initiator, kind: "agent" };
 }
