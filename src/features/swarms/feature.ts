@@ -8,7 +8,7 @@ import { swarmRecords } from "./records.ts";
 import { swarmTools } from "./tools.ts";
 
 const sweepMs = 60_000;
-/** Rows that one round takes away. */
+/** Rows of a kind that one statement takes away; there are as many statements as it takes. */
 const sweptAtOnce = 1_000;
 
 export const swarms = defineFeature({
@@ -17,6 +17,9 @@ export const swarms = defineFeature({
   needs: { executions, managementTools, tools },
   open({ sql, warn }, { executions, managementTools }) {
     const records = swarmRecords(sql);
+    const sweep = async (isStopping: () => boolean) => {
+      while ((await records.sweep(sweptAtOnce)) && !isStopping());
+    };
     const hasChildren = async (tenant: string, executionId: string) => {
       const page = { limit: 1, offset: 0, after: null };
       return (await executions.list(tenant, { parent_execution_id: executionId }, page)).count > 0;
@@ -25,12 +28,18 @@ export const swarms = defineFeature({
     return {
       service: null,
       sweeps: [
-        () =>
-          repeatedly(
+        () => {
+          let isStopping = false;
+          const stop = repeatedly(
             sweepMs,
-            () => records.sweep(sweptAtOnce),
+            () => sweep(() => isStopping),
             (error) => warn("swarms_unswept", { error: String(error) }),
-          ),
+          );
+          return () => {
+            isStopping = true;
+            return stop();
+          };
+        },
       ],
     };
   },

@@ -67,6 +67,13 @@ export function swarmRecords(sql: Sql) {
       return held ?? null;
     },
 
+    /** Locks whose time is over, of one swarm: they take a share of what it may hold until they are swept. */
+    async dropExpired({ tenant, swarmId }: SwarmKey): Promise<number> {
+      const { count } = await sql`
+        delete from swarm_locks where tenant = ${tenant} and swarm_id = ${swarmId} and expires_at <= now()`;
+      return count;
+    },
+
     /** @returns whether the holder had it */
     async unlock({ tenant, swarmId }: SwarmKey, resource: string, holder: string): Promise<boolean> {
       const { count } = await sql`
@@ -128,20 +135,24 @@ export function swarmRecords(sql: Sql) {
       }));
     },
 
-    /** Takes away what no execution can want any more: at most so many rows of each kind. */
-    async sweep(limit: number): Promise<void> {
-      await sql`
+    /**
+     * Takes away what no execution can want any more: at most so many rows of each kind.
+     * @returns whether there is more of it
+     */
+    async sweep(limit: number): Promise<boolean> {
+      const emptied = await sql`
         update swarm_messages set payload = null where (tenant, id) in (
           select tenant, id from swarm_messages
           where payload is not null and received_at < now() - interval '1 hour' limit ${limit})`;
-      await sql`
+      const messages = await sql`
         delete from swarm_messages where (tenant, id) in (
           select tenant, id from swarm_messages
           where received_at < now() - ${keptReceived}::interval or sent_at < now() - ${keptSent}::interval
           limit ${limit})`;
-      await sql`
+      const locks = await sql`
         delete from swarm_locks where (tenant, swarm_id, resource_id) in (
           select tenant, swarm_id, resource_id from swarm_locks where expires_at < now() limit ${limit})`;
+      return [emptied, messages, locks].some(({ count }) => count === limit);
     },
   };
 }

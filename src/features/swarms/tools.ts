@@ -41,7 +41,8 @@ export function swarmTools(options: SwarmToolOptions): readonly ManagementTool[]
       call: async (caller, { resource_id: resource, ttl_seconds: seconds }) => {
         const member = await memberOf(options, caller);
         const { executionId } = member;
-        const first = await records.lock(member, resource, executionId, seconds, null);
+        const take = () => records.lock(member, resource, executionId, seconds, null);
+        const first = (await take()) ?? ((await records.dropExpired(member)) > 0 ? await take() : null);
         if (first === null) throw new ToolFailure("too_many_locks", "The swarm holds as many locks as it may");
         if (first.held_by === executionId || !(await hasEnded(options, member, first.held_by))) {
           return shownLock(first, executionId);
@@ -75,7 +76,8 @@ export function swarmTools(options: SwarmToolOptions): readonly ManagementTool[]
         const to = given.to.toLowerCase();
         const payload = JSON.stringify(given.payload);
         if (Buffer.byteLength(payload) > maxPayloadBytes) {
-          throw new ToolFailure("invalid_arguments", `payload: more than ${maxPayloadBytes} bytes of JSON`);
+          const issue = { path: "payload", message: `has more than ${maxPayloadBytes} bytes as JSON`, code: "invalid" };
+          throw new ToolFailure("invalid_arguments", "The arguments do not fit the tool", { issues: [issue] });
         }
         const receiver = await stateOf(options, member.tenant, to);
         if (receiver === null || receiver.header.hierarchy.swarm_id !== member.swarmId) {

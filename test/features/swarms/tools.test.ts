@@ -111,3 +111,20 @@ test("messages are bounded in size and number, and stay within the swarm", async
   known.set(two, { swarm: founder, ended: true });
   expect(await call("send", one, { to: two, payload: 1 })).toMatchObject({ code: "execution_not_running" });
 });
+
+test("locks whose time is over count no longer, and what is over is swept whole", async () => {
+  known.set(two, { swarm: founder, ended: false });
+  await stores.sql`
+    insert into swarm_locks (tenant, swarm_id, resource_id, held_by, acquired_at, expires_at)
+    select 'north', ${founder}, 'many-' || n, ${one}, now(), now() + interval '1 hour' from generate_series(1, 1000) n
+    on conflict do nothing`;
+  expect(await call("lock", two, { resource_id: "more" })).toMatchObject({ code: "too_many_locks" });
+  await stores.sql`update swarm_locks set expires_at = now() where resource_id like 'many-%'`;
+  expect(await call("lock", two, { resource_id: "more" })).toMatchObject({ acquired: true });
+  const old = await stores.sql`update swarm_messages set sent_at = now() - interval '31 days' returning 1`;
+  const records = swarmRecords(stores.sql);
+  let rounds = 1;
+  while (await records.sweep(400)) rounds += 1;
+  expect(rounds).toBe(Math.floor(old.length / 400) + 1);
+  expect((await stores.sql`select 1 from swarm_messages`).length).toBe(0);
+});
