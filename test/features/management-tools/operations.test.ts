@@ -58,7 +58,7 @@ const promptOf = ({ body }: VendorRequest): string =>
 const written = (name: string, more = {}) =>
   JSON.stringify({ ...manifest({ name, tools: [], script: [say("x")] }), ...more });
 
-test("a manifest that cannot be used is mended by its writer, then deployed under the caller's ceilings", async () => {
+test("an unusable manifest is mended, then deployed under the caller's ceilings", async () => {
   const name = `counter-${process.pid}`;
   const wrong = JSON.parse(written(name));
   wrong.spec.tools = ["count.words"];
@@ -151,7 +151,7 @@ test.each(["python", "javascript", "bash"])(
   90_000,
 );
 
-test("a program that fails goes back to its writer twice; one without network reaches nothing", async () => {
+test("a program that fails goes back to its writer twice; it has no network", async () => {
   const failing = 'import sys, urllib.request\nprint("so far")\nurllib.request.urlopen("http://127.0.0.1:1")';
   vendor.push(reply(failing), reply("import sys\nsys.exit(3)"), reply("raise SystemExit(4)"));
   const { steps } = await runs(["svc.execute.intent", { intent: "reach out" }]);
