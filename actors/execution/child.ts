@@ -27,6 +27,27 @@ export const Child = Type.Object({
 });
 export type Child = Static<typeof Child>;
 
+/** A tool call of the loop before it is run, for tool judge `judge`; its arguments are in entry `seq` of `log`. */
+const LoopCallInput = Type.Object({
+  of: Type.Literal("call"),
+  iteration: Type.Integer(),
+  judge: Type.Integer(),
+  log: Text,
+  seq: Type.Integer(),
+  call_id: Text,
+  tool: Text,
+});
+/** The same of a call that came beside the loop; its arguments are entry `seq` of the log `outside_calls`. */
+const OutsideCallInput = Type.Object({
+  of: Type.Literal("outside_call"),
+  iteration: Type.Integer(),
+  judge: Type.Integer(),
+  seq: Type.Integer(),
+  tool: Text,
+});
+/** A tool call before it is run. */
+export type CallInput = Static<typeof LoopCallInput> | Static<typeof OutsideCallInput>;
+
 /** What a child is given, by reference where it is large: the state of its parent stays small. */
 export const ChildInput = Type.Union([
   Type.Object({ of: Type.Literal("value"), value: AnyJson }),
@@ -37,16 +58,8 @@ export const ChildInput = Type.Union([
     iteration: Type.Integer(),
     validator: Type.Integer(),
   }),
-  /** A tool call before it is run, for tool judge `judge`; its arguments are in entry `seq` of `log`. */
-  Type.Object({
-    of: Type.Literal("call"),
-    iteration: Type.Integer(),
-    judge: Type.Integer(),
-    log: Text,
-    seq: Type.Integer(),
-    call_id: Text,
-    tool: Text,
-  }),
+  LoopCallInput,
+  OutsideCallInput,
   /** The accepted output, through the template of the output handler. */
   Type.Object({ of: Type.Literal("output") }),
 ]);
@@ -83,6 +96,7 @@ export type AgentRuntimeOverrides = Static<typeof AgentRuntimeOverrides>;
  */
 export const childStart = defineActivity({
   name: "child.start",
+  version: 2,
   input: ChildStart,
   output: Type.Object({ agent_id: Text }),
 });

@@ -4,6 +4,7 @@ import type { ChildEnd } from "./child.ts";
 import { parentMessages, workflowRunKind } from "./child.ts";
 import { leaveChildren } from "./children.ts";
 import { giveUpIteration } from "./iteration/instance.ts";
+import { closeOutsideCalls } from "./loop/outside-calls.ts";
 import type { Status } from "./messages.ts";
 import { executionProtocol } from "./messages.ts";
 import { sendDeliveries } from "./output/delivery.ts";
@@ -76,6 +77,7 @@ function end(turn: ExecutionTurn, status: Status, ending: Partial<Ending>, outpu
   state.rules = [];
   state.tool_rules = [];
   giveUpHandling(turn);
+  closeOutsideCalls(turn);
   leaveChildren(turn);
   giveUpIteration(turn);
   if (state.deadline_at !== null && state.watched !== true) turn.cancelTimer("deadline");

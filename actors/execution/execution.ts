@@ -49,6 +49,7 @@ import {
   onToolJudgesOverdue,
   onToolOutcome,
 } from "./loop/loop.ts";
+import { judgeCall, outsideJudgeEnded, outsideJudgesOverdue } from "./loop/outside-calls.ts";
 import { watchDispatch } from "./loop/tool-calls.ts";
 import { noteUnused } from "./loop/waiting.ts";
 import { type CancelReply, executionProtocol, type PickedUpReply, type StartReply } from "./messages.ts";
@@ -127,6 +128,8 @@ export const execution = defineActor({
       noteConsole(turn, chunk);
       return turn.turn();
     },
+
+    judge_call: judgeCall,
 
     generate,
     dispatch_result: (state, message, context) => dispatchResult(state, message, context, timeUp),
@@ -216,6 +219,7 @@ export const execution = defineActor({
       return within(state, context, (turn) => {
         outputJudgesOverdue(turn, panel_id);
         onToolJudgesOverdue(turn, panel_id);
+        outsideJudgesOverdue(turn, panel_id);
       });
     },
 
@@ -317,7 +321,7 @@ function timeUp(turn: ExecutionTurn, of: "execution" | "iteration"): void {
 /** Passes a child's end to the part that waits for it. */
 function childOver(turn: ExecutionTurn, ended: Ended | null): void {
   if (ended?.child.role === "validator") outputJudged(turn, ended);
-  if (ended?.child.role === "tool_judge") onToolJudgeEnded(turn, ended);
+  if (ended?.child.role === "tool_judge") for (const take of [onToolJudgeEnded, outsideJudgeEnded]) take(turn, ended);
   if (ended?.child.role === "output_handler") handlerEnded(turn, ended);
 }
 

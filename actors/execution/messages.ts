@@ -194,6 +194,37 @@ export const Final = Type.Object({
 });
 export type Final = Static<typeof Final>;
 
+/** A call that did not come from the loop, before it is run. */
+export const JudgeCall = Type.Object({
+  /** The same again joins the judges at work, or gets their verdict again. */
+  call_id: Type.String(),
+  tool: Type.String(),
+  /** Without values that the execution was given. */
+  arguments: JsonObject,
+});
+export type JudgeCall = Static<typeof JudgeCall>;
+
+/** What the tool judges found. */
+export const JudgesVerdict = Type.Union([
+  Type.Object({ status: Type.Literal("cleared") }),
+  Type.Object({
+    status: Type.Literal("rejected"),
+    /** All of the panel, by name. */
+    judge: Type.String(),
+    score: Type.Number(),
+    reason: Type.String(),
+  }),
+]);
+
+export const JudgesAnswer = Type.Union([
+  ...JudgesVerdict.anyOf,
+  /** As many calls are being judged as may. */
+  Type.Object({ status: Type.Literal("full"), most: Type.Integer() }),
+  /** The execution does not run, or no longer. */
+  Type.Object({ status: Type.Literal("over") }),
+]);
+export type JudgesAnswer = Static<typeof JudgesAnswer>;
+
 /** Where a stored reply lies: entry `seq` of `log`, its conversation from entry `from` on. */
 const Place = { log: Type.String(), from: Type.Integer(), seq: Type.Integer() };
 
@@ -250,9 +281,12 @@ export type LoopEntry = Static<typeof LoopEntry>;
 /** The exchange of one sandbox instance with the gateway; see `loop/conversation.ts`. */
 export const loopLog = (instanceId: string) => defineLog(`loop:${instanceId}`, LoopEntry);
 
+/** Calls beside the loop that were judged, one entry each. */
+export const outsideCallLog = defineLog("outside_calls", Type.Object({ tool: Type.String(), arguments: JsonObject }));
+
 export const executionProtocol = defineProtocol({
   kind: "execution",
-  version: 6,
+  version: 7,
   messages: {
     /** The same again gets the same reply. */
     start: message({ body: Type.Object({ header: Header, plan: Plan }), reply: StartReply }),
@@ -288,6 +322,8 @@ export const executionProtocol = defineProtocol({
         chunks: CommandOutputs,
       }),
     }),
+    /** By the pipeline of tools: whether the tool judges clear a call. Mostly answered by a later turn. Repeatable. */
+    judge_call: message({ body: JudgeCall, reply: JudgesAnswer }),
     /** Outcomes of activities. */
     instance_ended: message({ body: outcomeOf(inlineRun) }),
     validated: message({ body: outcomeOf(iterationValidate) }),

@@ -14,7 +14,7 @@ import { Child } from "./child.ts";
 import { Panel } from "./judging/panel-state.ts";
 import { Rule } from "./judging/validator-result.ts";
 import { DispatchCommand } from "./loop/command.ts";
-import { Status } from "./messages.ts";
+import { JudgesVerdict, Status } from "./messages.ts";
 import { Header } from "./start/plan.ts";
 
 /** The part of an output handler that stays in the state. */
@@ -105,6 +105,20 @@ export const PendingCall = Type.Object({
   wait: Type.Optional(CallWait),
 });
 export type PendingCall = Static<typeof PendingCall>;
+
+/** A call that came beside the loop and has to pass the tool judges. */
+export const OutsideCall = Type.Object({
+  /** The same however often it is asked about. */
+  id: Text,
+  tool: Text,
+  judges_passed: Int,
+  /** The judges at work on it. */
+  panel: Nullable(Panel),
+  /** Null while they are at work. */
+  verdict: Nullable(JudgesVerdict),
+  waiters: Type.Array(ReplyTo),
+});
+export type OutsideCall = Static<typeof OutsideCall>;
 
 export const LoopPhase = Type.Union([
   Type.Literal("generating"),
@@ -278,6 +292,8 @@ export const ExecutionState = Type.Object({
   iteration: Iteration,
   /** Absent before the first call that waits. */
   waiting: Type.Optional(Waiting),
+  /** Calls beside the loop, oldest first, and how many the log `outside_calls` holds; absent: none was judged. */
+  outside: Type.Optional(Type.Object({ logged: Int, calls: Type.Array(OutsideCall) })),
   /** Absent: nothing. */
   remembered: Type.Optional(Type.Array(Remembered)),
 });

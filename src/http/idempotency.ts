@@ -40,6 +40,8 @@ interface Row {
   readonly mine: boolean;
   /** No request has used this key before. */
   readonly fresh: boolean;
+  /** An earlier request began the work, as far as it said so. */
+  readonly begun: boolean;
   readonly status: number | null;
   readonly headers: Record<string, string> | null;
   readonly body: string | null;
@@ -54,6 +56,16 @@ export interface AnswerSeal {
   open(tenant: string, workId: string, sealed: string): string;
 }
 
+/** A piece of work that cannot tell by its id that it was done before. */
+export interface WorkMark {
+  /** An earlier request under the key had begun it, and left no answer: whether it took effect is not known. */
+  readonly begun: boolean;
+  /** Says durably that it begins now. @throws Problem 503 where another request has taken the work over */
+  begin(): Promise<void>;
+}
+
+const unmarked: WorkMark = { begun: false, begin: async () => {} };
+
 /** What of a call tells whether it is repeated. */
 export type RepeatableCall = Pick<Call, "request" | "tenant" | "path" | "url" | "bytes" | "signal"> & {
   readonly identity: Pick<Call["identity"], "realm" | "userId" | "keyId">;
@@ -64,7 +76,7 @@ export type RepeatableCall = Pick<Call, "request" | "tenant" | "path" | "url" | 
  * A `work` that throws leaves no answer behind. After a refusal (a `Problem` below 500) the key is free again;
  * after anything else the next request with the key repeats the same piece of work, which may have begun.
  * @param work gets the id of the piece of work (a UUIDv7); with the same id it must not happen twice. `fresh`
- *   says that no other request can have been given that id
+ *   says that no other request can have been given that id; what does not recognise itself uses its `mark`
  * @param newId makes the id of a new piece of work
  * @param seal of answers that hold what is shown once; null: answers are kept as they are
  * @throws Problem 422 `idempotency_key_reused`, 503 when the first request does not come to an end
@@ -72,12 +84,12 @@ export type RepeatableCall = Pick<Call, "request" | "tenant" | "path" | "url" | 
 export async function idempotent<Answered extends Reply>(
   call: RepeatableCall,
   sql: Sql,
-  work: (workId: string, fresh: boolean) => Promise<Answered>,
+  work: (workId: string, fresh: boolean, mark: WorkMark) => Promise<Answered>,
   newId: () => string,
   seal: AnswerSeal | null = null,
 ): Promise<Answered> {
   const key = call.request.headers.get("idempotency-key");
-  if (key === null) return work(newId(), true);
+  if (key === null) return work(newId(), true, unmarked);
   const route = `${call.request.method} ${call.path}`;
   const slot = new Slot(sql, call.tenant, route, callerOf(call), checkedKey(key), fingerprintOf(call), seal);
   const waitedFrom = performance.now();
@@ -158,14 +170,17 @@ class Slot {
         fingerprint = excluded.fingerprint,
         work_id = case when k.created_at < now() - ${keptHours} * interval '1 hour' then excluded.work_id else k.work_id end,
         created_at = case when k.created_at < now() - ${keptHours} * interval '1 hour' then now() else k.created_at end,
+        begun_at = case when k.created_at < now() - ${keptHours} * interval '1 hour' then null else k.begun_at end,
         status = null, headers = null, body = null, sealed = null
       where k.created_at < now() - ${keptHours} * interval '1 hour'
         or (k.status is null and k.fingerprint = excluded.fingerprint and (k.held_until is null or k.held_until < now())
           and (k.caller is null or k.caller = excluded.caller))
-      returning route, caller, fingerprint, work_id, true as mine, xmax = 0 as fresh, status, headers, body, sealed`;
+      returning route, caller, fingerprint, work_id, true as mine, xmax = 0 as fresh, begun_at is not null as begun,
+        status, headers, body, sealed`;
     if (taken) return taken;
     const found = await sql<Row[]>`
-      select route, caller, fingerprint, work_id, false as mine, false as fresh, status, headers, body, sealed
+      select route, caller, fingerprint, work_id, false as mine, false as fresh, begun_at is not null as begun, status,
+        headers, body, sealed
       from idempotency_keys
       where tenant = ${this.tenant} and route in (${this.route}, ${this.ownRoute}) and key = ${this.key}`;
     const row = found.find(({ caller }) => caller === this.caller) ?? found.find(({ caller }) => caller === null);
@@ -178,15 +193,20 @@ class Slot {
   /** Does the work while holding the row, and keeps its answer. */
   async fill<Answered extends Reply>(
     row: Row,
-    work: (workId: string, fresh: boolean) => Promise<Answered>,
+    work: (workId: string, fresh: boolean, mark: WorkMark) => Promise<Answered>,
   ): Promise<Answered> {
     const renewal = setInterval(() => void this.renew().catch(() => {}), renewEveryMs);
+    let begins = false;
+    const begin = async () => {
+      await this.begin();
+      begins = true;
+    };
     try {
-      const reply = await work(row.work_id, false);
+      const reply = await work(row.work_id, false, { begun: row.begun, begin });
       await this.keep(row.work_id, reply);
       return reply;
     } catch (error) {
-      const nothingBegan = row.fresh && error instanceof Problem && error.status < 500;
+      const nothingBegan = row.fresh && !begins && error instanceof Problem && error.status < 500;
       await (nothingBegan ? this.forget() : this.letGo()).catch(() => {});
       throw error;
     } finally {
@@ -198,6 +218,15 @@ class Slot {
     return this.sql`
       update idempotency_keys set held_until = now() + ${holdMs} * interval '1 millisecond'
       where tenant = ${this.tenant} and route = ${this.route} and key = ${this.key} and holder = ${this.holder}`;
+  }
+
+  private async begin(): Promise<void> {
+    const { count } = await this.sql`
+      update idempotency_keys set begun_at = coalesce(begun_at, now())
+      where tenant = ${this.tenant} and route = ${this.route} and key = ${this.key} and holder = ${this.holder}`;
+    if (count > 0) return;
+    const message = "Another request with this Idempotency-Key has taken the work over";
+    throw new Problem("service_unavailable", message, {}, { "Retry-After": "1" });
   }
 
   private keep(workId: string, { status, headers, body }: Reply) {

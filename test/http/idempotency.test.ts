@@ -225,3 +225,39 @@ test.each(["", "a b", "x".repeat(256), "é"])("the key %p is refused", async (ke
   const answer = await post({ key });
   expect([answer.status, answer.body.code, done.length]).toEqual([422, "validation_failed", 0]);
 });
+
+test("work that says it begins is told on the repeat that an earlier request had begun it", async () => {
+  const call = (key: string) => ({
+    request: new Request("http://svc/v1/marked", { method: "POST", headers: { "Idempotency-Key": key } }),
+    ...{ tenant: "acme", path: "/v1/marked", url: new URL("http://svc/v1/marked"), bytes: new Uint8Array() },
+    ...{ identity, signal: new AbortController().signal },
+  });
+  const told: boolean[] = [];
+  const attempt = (key: string, end: (begin: () => Promise<void>) => Promise<unknown>) =>
+    idempotent(
+      call(key),
+      stores.sql,
+      async (_id, _fresh, { begun, begin }) => {
+        told.push(begun);
+        await end(begin);
+        return reply(200, { begun });
+      },
+      Bun.randomUUIDv7,
+    ).catch(String);
+  const refused = async () => {
+    throw new Problem("agent_not_found", "no");
+  };
+  // Refused before it began: the key is free. Refused after: the work stays begun, until it has an answer.
+  await attempt("marked", refused);
+  await attempt("marked", (begin) => begin().then(refused));
+  await attempt("marked", async () => {});
+  expect(await attempt("marked", refused)).toMatchObject({ headers: { "Idempotent-Replay": "true" } });
+  expect(told).toEqual([false, false, true]);
+  // A request whose hold another one took over begins nothing any more.
+  told.length = 0;
+  const late = await attempt("taken", async (begin) => {
+    await stores.sql`update idempotency_keys set holder = gen_random_uuid() where key = 'taken'`;
+    await begin();
+  });
+  expect(late).toContain("taken the work over");
+});

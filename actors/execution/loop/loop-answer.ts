@@ -7,8 +7,8 @@ import type { ExecutionTurn } from "../turn.ts";
 /** More callers than this never wait for one loop: the oldest are forgotten. */
 const maxWaiters = 32;
 
-/** Lets the caller of this turn's message wait for the loop's next answer. */
-export function awaitAnswer(turn: ExecutionTurn, loop: Loop): void {
+/** Lets the caller of this turn's message wait for the next answer, of the loop or of what else keeps waiters. */
+export function awaitAnswer(turn: ExecutionTurn, loop: Pick<Loop, "waiters">): void {
   const { now, replyTo } = turn.context;
   // A call that was not answered for a while is sent again: its caller waits once.
   const isSame = (waiter: { node: string; call: string }) =>

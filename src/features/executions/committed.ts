@@ -75,7 +75,9 @@ export function createCommitted({ incidents, tools }: CommittedOptions) {
   function refused(at: News, fields: EventFields<"policy_violation">, agentId: string | null): void {
     const { tool_name, violation_type } = fields;
     const details = (fields.details ?? {}) as { readonly [member: string]: Json };
-    const { code = null, error_code = null, attempted = null } = details;
+    const { code = null, error_code = null, attempted = null, entry } = details;
+    // What did not come from the loop is reported by the pipeline that it went through.
+    if (entry !== undefined) return;
     incidents.report({
       category: categoryOf(code, error_code),
       tenant: at.tenant,

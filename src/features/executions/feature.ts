@@ -179,7 +179,7 @@ export const executions = defineFeature({
     const { maskerOf } = referred;
     approvals.editedBy(execution.kind, executionCallEditor({ runtime, plans, pipeline }));
     pipeline.hiddenBy((tenant, key) => maskerOf({ kind: execution.kind, key, tenant }));
-    pipeline.judgedBy(judgesOutside(plans));
+    pipeline.judgedBy(judgesOutside({ runtime, plans, maskerOf }));
     const { startAs, cancelOfAgent } = executions;
     let gatewayUrl = "";
     const wire = openHandsWire(redisServers, prefix, runtime.nodeId);

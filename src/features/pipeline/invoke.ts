@@ -11,7 +11,7 @@ import {
   isCleared,
   type JudgeCall,
   type Judged,
-  type JudgedAgainst,
+  type JudgesSaid,
   type MaskerOf,
   type Pipeline,
 } from "./port.ts";
@@ -115,7 +115,7 @@ export function createInvoke(parts: InvokeParts): Pick<Pipeline, "invoke" | "res
       const refused = error instanceof ToolRefusal ? outcomeOf(error) : null;
       const { invocationId, tenant } = call;
       if (refused?.status !== "refused") {
-        invocations.change(invocationId, tenant, { outcome: "failed", code: "service_unavailable" });
+        invocations.change(invocationId, tenant, { outcome: "failed", code: unavailable });
         throw error;
       }
       const { code, violation_type } = refused;
@@ -125,30 +125,64 @@ export function createInvoke(parts: InvokeParts): Pick<Pipeline, "invoke" | "res
     }
   }
 
+  /** Of a call that is on record and was cleared before: today's policy does not let it run any more. */
+  function noLonger(call: Call, clearance: Exclude<Judged["clearance"], { is: "cleared" }>): Invoked {
+    const violation =
+      clearance.is === "refused" ? { violation_type: clearance.violation_type, decision: "deny" as const } : {};
+    const { code } = clearance;
+    invocations.change(call.invocationId, call.tenant, { outcome: "failed", code, ...violation });
+    if (clearance.is === "refused") refusedLate(call, clearance.tool, clearance);
+    return answerOf(clearance);
+  }
+
+  /** Its caller has ended while it was judged. */
+  function ended(call: Call, code: "execution_not_running" | "session_inactive"): Invoked {
+    invocations.change(call.invocationId, call.tenant, { outcome: "failed", code });
+    const whose = code === "session_inactive" ? "session" : "execution";
+    return { is: "failed", code, message: `The ${whose} ended before the call was run`, ran: false };
+  }
+
+  /** @returns the call as policy clears it when its judges have cleared it, or what it is answered with */
+  async function pastJudges(call: Call, one: Cleared, standing: InvokeOptions["standing"]): Promise<Cleared | Invoked> {
+    const { invocationId, tenant } = call;
+    let said: JudgesSaid;
+    try {
+      said = await parts.judge(call, one);
+    } catch (error) {
+      const isGone = call.signal.aborted;
+      const [outcome, code] = isGone ? (["interrupted", "interrupted"] as const) : (["failed", unavailable] as const);
+      invocations.change(invocationId, tenant, { outcome, code });
+      throw error;
+    }
+    if (said.is === "unasked") return one;
+    if (said.is === "over") return ended(call, "execution_not_running");
+    if (said.is !== "cleared") {
+      const refused = said.is === "full" ? tooManyJudged(one.tool.name, said.most) : rejectedBy(one.tool.name, said);
+      const { code, violation_type } = refused;
+      invocations.change(invocationId, tenant, { outcome: "failed", code, violation_type, decision: "deny" });
+      refusedLate(call, one.tool.name, { ...refused, attempted: one.tool.name });
+      return { is: "refused", ...refused };
+    }
+    // That took its time: what was allowed then may not be now.
+    const stands = (await standing?.()) ?? "active";
+    if (stands !== "active") return ended(call, stands);
+    const again = await cleared(call, true);
+    return isCleared(again) ? again : noLonger(call, again.clearance);
+  }
+
   return {
-    async invoke(call, ask: AskPeople, { recorded = false }: InvokeOptions = {}) {
+    async invoke(call, ask: AskPeople, { recorded = false, standing }: InvokeOptions = {}) {
       const judged = await cleared(call, false);
       if (!isCleared(judged)) return notCleared(call, judged, recorded);
-      const { clearance, tool } = judged;
+      const { clearance } = judged;
       if (!recorded) {
         const begin = beginOf(call, clearance, await shown(call, judged.arguments));
         await invocations.begin({ id: call.invocationId, tenant: call.tenant, begin }, "running");
       }
-      const against = clearance.entry.skip_judge === true ? null : await parts.judge(call, judged);
-      if (against !== null) {
-        const refused = rejectedBy(tool.name, against);
-        const { code, violation_type } = refused;
-        invocations.change(call.invocationId, call.tenant, {
-          outcome: "failed",
-          code,
-          violation_type,
-          decision: "deny",
-        });
-        refusedLate(call, tool.name, { ...refused, attempted: tool.name });
-        return { is: "refused", ...refused };
-      }
-      if (clearance.approvals.length > 0) return asked(call, judged, ask);
-      return runOnRecord(call, judged, false);
+      const passed = clearance.entry.skip_judge === true ? judged : await pastJudges(call, judged, standing);
+      if ("is" in passed) return passed;
+      if (passed.clearance.approvals.length > 0) return asked(call, passed, ask);
+      return runOnRecord(call, passed, false);
     },
 
     async resume(call, edited) {
@@ -158,22 +192,29 @@ export function createInvoke(parts: InvokeParts): Pick<Pipeline, "invoke" | "res
         const invoked = await runOnRecord(wanted, judged, true);
         return invoked.is === "succeeded" && edited !== undefined ? { ...invoked, edited: true } : invoked;
       }
-      const { clearance } = judged;
-      const violation =
-        clearance.is === "refused" ? { violation_type: clearance.violation_type, decision: "deny" as const } : {};
-      const { code } = clearance;
-      invocations.change(call.invocationId, call.tenant, { outcome: "failed", code, ...violation });
-      if (clearance.is === "refused") refusedLate(call, clearance.tool, clearance);
-      return answerOf(clearance);
+      return noLonger(call, judged.clearance);
     },
   };
 }
 
 /** Until which a place of a waiting call may have become free. */
 const fullRetrySeconds = 60;
+/** Until which judges may have come to a verdict. */
+const judgedRetrySeconds = 5;
 const longestReason = 1024;
+const unavailable = "service_unavailable";
 
-function rejectedBy(tool: string, { judge, score, reason }: JudgedAgainst) {
+function tooManyJudged(tool: string, most: number) {
+  const violation_type = "concurrent_exec_limit_exceeded";
+  const message = `${tool} cannot be judged now: as many calls of the execution are being judged as may (${most})`;
+  const details = {
+    ...{ tool, violation_type, constraint: "tool_validation", attempted: tool, allowed: most },
+    retry_after_seconds: judgedRetrySeconds,
+  };
+  return { error_code: 2008, code: "concurrency_exceeded", violation_type, message, details };
+}
+
+function rejectedBy(tool: string, { judge, score, reason }: Extract<JudgesSaid, { is: "rejected" }>) {
   const message = `${tool} was rejected by ${judge}: ${reason.slice(0, longestReason).toWellFormed()}`;
   const details = {
     tool,

@@ -30,7 +30,8 @@ export type Invoked =
   | { readonly is: "succeeded"; readonly result: { readonly [member: string]: Json }; readonly edited?: true }
   /**
    * It ran and failed, or could not be run at all: `unknown_tool`, `tool_changed`, `invalid_arguments` (with issues),
-   * `execution_required`, `rejected_by_person` and others.
+   * `execution_required`, `rejected_by_person` and others; or its caller ended before it ran: `execution_not_running`,
+   * `session_inactive`.
    */
   | {
       readonly is: "failed";
@@ -52,6 +53,8 @@ export type AskPeople = (call: Call, cleared: Cleared) => Promise<{ approval_id:
 export interface InvokeOptions {
   /** The record of the call was begun by the caller, as allowed and running. */
   readonly recorded?: boolean;
+  /** Whether its caller may call still: asked where judges took their time. */
+  readonly standing?: () => Promise<"active" | "session_inactive" | "execution_not_running">;
 }
 
 export interface Pipeline {
@@ -83,13 +86,17 @@ export interface Pipeline {
   effective(tenant: string, who: CallWho, policy: CallPolicy): Promise<readonly RegisteredTool[]>;
 }
 
-/** What an agent's tool judges say of a call: null lets it pass, or no judge is asked. */
-export type JudgeCall = (call: Call, cleared: Cleared) => Promise<JudgedAgainst | null>;
-export interface JudgedAgainst {
-  readonly judge: string;
-  readonly score: number;
-  readonly reason: string;
-}
+/** What an agent's tool judges say of a call. */
+export type JudgesSaid =
+  | { readonly is: "unasked" }
+  | { readonly is: "cleared" }
+  | { readonly is: "rejected"; readonly judge: string; readonly score: number; readonly reason: string }
+  /** `most` calls of the execution are being judged: as many as may. */
+  | { readonly is: "full"; readonly most: number }
+  /** The execution has ended. */
+  | { readonly is: "over" };
+/** Asks them, and waits for what they say. Repeatable for a call with the same `idempotencyKey`. @throws Problem 503 */
+export type JudgeCall = (call: Call, cleared: Cleared) => Promise<JudgesSaid>;
 
 /** Hides what an execution was given; null: it was given nothing that is secret. */
 export type MaskerOf = (tenant: string, executionId: string) => Promise<Masker | null>;

@@ -49,6 +49,7 @@ export async function runCall(options: RunOptions, call: Call, cleared: Cleared,
     };
   }
   try {
+    await call.begins?.();
     const outcome = await timed(options, call, cleared);
     return hidden(options.maskerOf, call, sized(outcome, tool.name, tool.truncates === true, bounds.maxResponseBytes));
   } finally {

@@ -35,10 +35,10 @@ export function createPipeline(options: PipelineOptions): PipelineService {
   };
   const judge: JudgeCall = async (call, cleared) => {
     for (const one of judges) {
-      const against = await one(call, cleared);
-      if (against !== null) return against;
+      const said = await one(call, cleared);
+      if (said.is !== "unasked") return said;
     }
-    return null;
+    return { is: "unasked" };
   };
   const running = {
     registry,

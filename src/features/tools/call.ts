@@ -62,5 +62,7 @@ export interface Call {
   readonly who: CallWho;
   readonly policy: CallPolicy;
   readonly requestId: string | null;
+  /** Told just before the tool runs, which it then does; what it throws keeps it from running. */
+  readonly begins?: () => Promise<void>;
   readonly signal: AbortSignal;
 }

@@ -316,7 +316,7 @@ export class Story {
     }
     const panels = [
       state.iteration.validation?.panel ?? null,
-      ...(state.iteration.loop?.calls ?? []).map((call) => call.panel),
+      ...[...(state.iteration.loop?.calls ?? []), ...(state.outside?.calls ?? [])].map((call) => call.panel),
     ].filter((panel) => panel !== null);
     const open = panels.flatMap(({ seats }) => seats.filter((seat) => seat.open).map((seat) => seat.execution_id));
     const known = state.children.filter(({ role }) => role !== "output_handler").map(({ id }) => id);

@@ -213,21 +213,3 @@ test("the tools of a sandbox are listed with the addresses that it reaches", asy
   const next = await listing(`${at.node.url}/v1/seal/tools?limit=2&cursor=${page.next_cursor}`, operator);
   expect(next.items[0].name > page.items[1].name).toBe(true);
 });
-
-test("a call that tool judges would have to clear is not made beside the loop: 2009", async () => {
-  await at.at.deploy({ name: "guard-of-signed-calls", tools: [] });
-  const own = await at.instance({
-    execution: {
-      tool_validation: [{ type: "semantic", judge_agent: "guard-of-signed-calls", criteria: "Nothing is deleted" }],
-    },
-    spec: { tools: ["fs.*", { name: "fs.read", skip_judge: true }, "cmd.run"] },
-  });
-  const { body } = await at.attestInside(own, { public_key: publicKey });
-  const send = (name: string, given: object) => invoke(envelope(privateKey, body.security_token, call(name, given)));
-  const refused = await send("fs.write", { path: "a", content: "x" });
-  expect(told(refused)).toEqual([403, 2009, "judge_rejected"]);
-  expect(refused.body.error.details).toMatchObject({ judge: "guard-of-signed-calls" });
-  expect((await send("fs.read", { path: "a" })).body.result).toMatchObject({ code: "not_found" });
-  const { body: read } = await send("svc.invocation.get", { invocation_id: crypto.randomUUID() });
-  expect(read.result).toMatchObject({ isError: true, code: "not_found" });
-});

@@ -1,10 +1,10 @@
 /** The activity `child.start`: starts a judge or an output handler as an execution below its parent. */
 
 import type { JudgeValidator } from "../../../../actors/agent/manifest/execution/results.ts";
-import { type ChildInput, type ChildStart, childStart } from "../../../../actors/execution/child.ts";
+import { type CallInput, type ChildInput, type ChildStart, childStart } from "../../../../actors/execution/child.ts";
 import { execution } from "../../../../actors/execution/execution.ts";
 import { judgeInput } from "../../../../actors/execution/judging/judge-verdict.ts";
-import { LoopEntry } from "../../../../actors/execution/messages.ts";
+import { LoopEntry, outsideCallLog } from "../../../../actors/execution/messages.ts";
 import type { Plan } from "../../../../actors/execution/start/plan.ts";
 import type { StartRequest } from "../../../../actors/execution/start/request.ts";
 import type { ExecutionState } from "../../../../actors/execution/state.ts";
@@ -111,9 +111,19 @@ async function inputOf(
     return judgeInput({ ...judged, output, criteria: validator.criteria, context });
   }
   const { criteria } = judgeOf(plan.tool_judges[input.judge]);
-  const [entry] = await readLog(options.runtime, actor, defineLog(input.log, LoopEntry), input.seq, input.seq);
-  const call = { tool: input.tool, arguments: argumentsOf(entry?.entry ?? null, input.call_id) as Json };
+  const call = { tool: input.tool, arguments: await argumentsOfCall(options, actor, input) };
   return judgeInput({ ...judged, output: "", criteria, context: "tool_judge", call });
+}
+
+/** The arguments of a call that is to be judged. */
+async function argumentsOfCall({ runtime }: ChildOptions, actor: Address, call: CallInput): Promise<Json> {
+  const { seq } = call;
+  if (call.of === "outside_call") {
+    const [entry] = await readLog(runtime, actor, outsideCallLog, seq, seq);
+    return entry?.entry.arguments ?? {};
+  }
+  const [entry] = await readLog(runtime, actor, defineLog(call.log, LoopEntry), seq, seq);
+  return argumentsOf(entry?.entry ?? null, call.call_id) as Json;
 }
 
 /** What an output handler is started with: a text, however its template makes it from the accepted output. */

@@ -51,9 +51,10 @@ export function answerOf(invoked: Invoked, tool: string, invocationId: string, p
       return { refusal: { ...refusal("tool_not_allowed", message, details), number: error_code, code } };
     }
     case "failed": {
-      const { code, message, details, issues } = invoked;
+      const { code, message, details, issues, ran } = invoked;
       const members: Members = { ...(isMembers(details) ? details : {}), ...(issues === undefined ? {} : { issues }) };
-      if (isSealCode(code) && sealErrors[code].number < 0) return { refusal: refusal(code, message, members) };
+      if (isSealCode(code) && (sealErrors[code].number < 0 || !ran))
+        return { refusal: refusal(code, message, members) };
       const failed = { status: "error", isError: true, tool, error: message, code, message };
       return { status: 200, result: { ...members, ...failed } };
     }

@@ -6,12 +6,13 @@ import { canonicalText } from "../../../../actors/seal/canonical.ts";
 import { NotRepresentable, objectOf } from "../../../../actors/seal/numbers.ts";
 import type { RpcId, RpcRequest } from "../../../../actors/seal/rpc.ts";
 import { JsonText, type Reply, reply } from "../../../http/answer.ts";
-import { idempotent } from "../../../http/idempotency.ts";
+import { idempotent, type WorkMark } from "../../../http/idempotency.ts";
 import { asProblem, internalError } from "../../../http/problem.ts";
 import type { Sql } from "../../../store/postgres/pool.ts";
 import type { Incidents } from "../../incidents/port.ts";
+import type { InvocationWriter } from "../../invocations/port.ts";
 import type { Call, Invoked, Pipeline } from "../../pipeline/port.ts";
-import type { ToolRegistry } from "../../tools/port.ts";
+import type { RegisteredTool, ToolRegistry } from "../../tools/port.ts";
 import type { WaitingCalls } from "../../waiting-calls/port.ts";
 import { invocationRefusal, refusalResponse, type SealRefusal } from "../refusal.ts";
 import { answerOf, type CallAnswer, listed, refusal, successText } from "./answer.ts";
@@ -25,6 +26,9 @@ export interface InvokeOptions {
   readonly callerOf: (session: Session) => Promise<SealCaller>;
   readonly pipeline: Pick<Pipeline, "invoke" | "effective">;
   readonly registry: Pick<ToolRegistry, "of">;
+  readonly invocations: Pick<InvocationWriter, "change">;
+  /** How a session and its execution stand now, by their rows. */
+  readonly standing: (session: Session) => Promise<"active" | "session_inactive" | "execution_not_running">;
   readonly waiting: Pick<WaitingCalls, "open" | "get">;
   readonly incidents: Pick<Incidents, "report">;
   /** Told of failures of the service. */
@@ -79,7 +83,7 @@ export function createInvoke(options: InvokeOptions) {
     { session, invocationId }: Admitted,
     rpc: RpcRequest,
     request: InvokeRequest,
-    workId: string,
+    { workId, mark }: { readonly workId: string; readonly mark?: WorkMark },
   ): Promise<CallAnswer> {
     const caller = await callerOf(session);
     if (!("tool" in rpc)) {
@@ -98,10 +102,19 @@ export function createInvoke(options: InvokeOptions) {
     const call: Call = {
       ...{ tenant: session.tenant, entry: "seal", tool: rpc.tool, arguments: given },
       ...{ idempotencyKey: workId, invocationId, requestId: request.requestId },
-      ...{ who: caller.who, policy: caller.policy, signal: request.signal },
+      ...{ who: caller.who, policy: caller.policy },
+      // Under a key a client that left may come back for the result: its call goes on, within the tool's own time.
+      ...(mark === undefined ? { signal: request.signal } : { signal: endless, begins: mark.begin }),
     };
-    const invoked: Invoked = await pipeline.invoke(call, options.waiting.open, { recorded: true });
     const tool = (await options.registry.of(session.tenant)).find(rpc.tool);
+    if (mark?.begun === true && !repeats(tool)) {
+      const name = tool?.name ?? rpc.tool;
+      options.invocations.change(invocationId, session.tenant, { outcome: "interrupted", code: "interrupted" });
+      const message = `It is not known whether ${name} was run: the request that ran it left no answer`;
+      return answerOf({ is: "failed", code: "interrupted", message, ran: true }, name, invocationId, false);
+    }
+    const standing = () => options.standing(session);
+    const invoked: Invoked = await pipeline.invoke(call, options.waiting.open, { recorded: true, standing });
     return answerOf(invoked, tool?.name ?? rpc.tool, invocationId, tool?.source === "mcp");
   }
 
@@ -109,7 +122,7 @@ export function createInvoke(options: InvokeOptions) {
   async function onceForKey(admitted: Admitted, rpc: RpcRequest, request: InvokeRequest): Promise<CallAnswer> {
     const { session, invocationId } = admitted;
     if (!request.request.headers.has("idempotency-key") || !("tool" in rpc)) {
-      return called(admitted, rpc, request, invocationId);
+      return called(admitted, rpc, request, { workId: invocationId });
     }
     const repeatable = {
       request: request.request,
@@ -123,16 +136,24 @@ export function createInvoke(options: InvokeOptions) {
     const { status, body } = await idempotent(
       repeatable,
       options.sql,
-      async (workId): Promise<Reply<200 | 202, Members>> => {
-        const answer = await called(admitted, rpc, request, workId);
-        if ("refusal" in answer) throw new CallRefused(answer.refusal);
-        return reply(answer.status, answer.result);
+      async (workId, _, given): Promise<Reply<number, Members | SealRefusal>> => {
+        let isRun = given.begun;
+        const begin = async () => {
+          await given.begin();
+          isRun = true;
+        };
+        const answer = await called(admitted, rpc, request, { workId, mark: { begun: given.begun, begin } });
+        if (!("refusal" in answer)) return reply(answer.status, answer.result);
+        // A tool that ran, and whose result is withheld, is not run again.
+        if (isRun) return reply(answer.refusal.status, answer.refusal);
+        throw new CallRefused(answer.refusal);
       },
       options.newId,
     );
-    if (!(body instanceof JsonText)) return { status, result: body };
-    const kept = JSON.parse(body.text) as Members;
-    return status === 202 ? asItStands(session, kept, request) : { status, result: kept };
+    const kept: Members | SealRefusal = body instanceof JsonText ? JSON.parse(body.text) : body;
+    if (status !== 200 && status !== 202) return { refusal: kept as SealRefusal };
+    const result = kept as Members;
+    return status === 202 && body instanceof JsonText ? asItStands(session, result, request) : { status, result };
   }
 
   /** What became of a call that waited for a person when its key was first used. */
@@ -174,6 +195,12 @@ class CallRefused extends Problem {
     super("validation_failed", refusal.message, {}, {}, refusal.status);
   }
 }
+
+const endless = new AbortController().signal;
+
+/** Whether work that may have been done can be done again: it looks only, or is told by its id. */
+const repeats = (tool: RegisteredTool | undefined): boolean =>
+  tool === undefined || tool.readOnly || tool.idempotent || tool.source === "management";
 
 type Members = { readonly [member: string]: Json };
 

@@ -225,3 +225,67 @@ describe("judges of tool calls", () => {
     story.checkInvariants();
   });
 });
+
+describe("judges of calls beside the loop", () => {
+  const running = (change: object = {}) =>
+    new Story({ plan: { tool_judges: [semantic("guard")], ...change } }).start().launch();
+  const judge = (story: Story, call_id: string) =>
+    story.sim.ask("judge_call", { call_id, tool: "fs.write", arguments: { path: "a" } });
+  const said = (story: Story, call: string) => story.sim.answers.get(call) ?? null;
+
+  test("who asks again under the same id joins the panel, and reads its verdict for a while", () => {
+    const story = running({ tool_judges: [semantic("one"), semantic("two")] });
+    const calls = [judge(story, "c"), judge(story, "c")];
+    expect(story.children).toMatchObject([{ agent: "one", input: { of: "outside_call", seq: 1, judge: 0 } }]);
+    expect(story.sim.log("outside_calls")).toEqual([{ tool: "fs.write", arguments: { path: "a" } }]);
+    story.judges("one", { score: 1 });
+    expect(calls.map((call) => said(story, call))).toEqual([null, null]);
+    expect(story.children).toMatchObject([{ agent: "two", input: { judge: 1 } }]);
+    story.judges("two", { score: 0, reasoning: "no" });
+    const verdict = { status: "rejected", judge: "two", score: 0, reason: expect.stringContaining("no") };
+    expect([...calls, judge(story, "c")].map((call) => said(story, call))).toEqual([verdict, verdict, verdict]);
+    expect(story.children).toEqual([]);
+    // Sixteen more, and it is judged anew.
+    for (let n = 0; n < 16; n++) {
+      judge(story, `c${n}`);
+      story.judges("one", { score: 0 });
+    }
+    judge(story, "c");
+    expect(story.children).toHaveLength(1);
+    story.checkInvariants();
+  });
+
+  test("as many as may run at once are judged at once; a refusal is an event of no loop", () => {
+    const story = running();
+    const calls = Array.from({ length: 9 }, (_, n) => judge(story, `c${n}`));
+    expect(said(story, calls[8] ?? "")).toEqual({ status: "full", most: 8 });
+    story.judges("guard", { score: 0.2, reasoning: "no" });
+    expect(story.event("policy_violation")).toMatchObject({
+      ...{ tool_name: "fs.write", violation_type: "judge_rejected" },
+      details: { error_code: 2009, judge: "guard", score: 0.2, entry: "seal" },
+    });
+    expect(story.events).not.toContain("tool_call_started");
+    expect(said(story, judge(story, "c8"))).toBe(null);
+  });
+
+  test("judges that take too long reject, an end answers, and nothing is left behind", () => {
+    const story = running({ tool_judges: [semantic("guard", { timeout_ms: 1000 })] });
+    const late = judge(story, "c");
+    for (const _ of [1, 2]) story.sim.fireNext();
+    expect(said(story, late)).toMatchObject({ status: "rejected", reason: expect.stringContaining("no verdict") });
+    const open = judge(story, "d");
+    const [child] = story.children;
+    story.childStarts(child?.id ?? "");
+    story.sim.askNow("cancel", { reason: null });
+    expect(said(story, open)).toEqual({ status: "over" });
+    expect(story.cancelled.at(-1)?.[0]).toBe(child?.id);
+    expect(said(story, judge(story, "e"))).toEqual({ status: "over" });
+    expect([...story.sim.timers.keys()]).toEqual([]);
+    story.checkInvariants();
+  });
+
+  test("an agent without judges clears what it is asked about", () => {
+    const story = running({ tool_judges: [] });
+    expect(said(story, judge(story, "c"))).toEqual({ status: "cleared" });
+  });
+});
