@@ -143,4 +143,4 @@ test("a node killed while a judge or the tool works: the call under its key is r
     Array(2).fill([200, "interrupted"]),
   );
   expect(await ran()).toBe("r\n");
-});
+}, 90_000);
