@@ -226,7 +226,7 @@ test.each(["", "a b", "x".repeat(256), "é"])("the key %p is refused", async (ke
   expect([answer.status, answer.body.code, done.length]).toEqual([422, "validation_failed", 0]);
 });
 
-test("work that says it begins is told on the repeat that an earlier request had begun it", async () => {
+test("work that said it begins is told so on the repeat", async () => {
   const call = (key: string) => ({
     request: new Request("http://svc/v1/marked", { method: "POST", headers: { "Idempotency-Key": key } }),
     ...{ tenant: "acme", path: "/v1/marked", url: new URL("http://svc/v1/marked"), bytes: new Uint8Array() },

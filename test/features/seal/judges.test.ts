@@ -58,7 +58,7 @@ test("a call that its judges clear is run, one that may skip them without them",
   expect(body.result).toMatchObject({ isError: true, code: "not_found" });
 });
 
-test("a call that a judge rejects is 2009 with judge and score, in events and incidents once", async () => {
+test("a call that a judge rejects is 2009 with judge and score, told once", async () => {
   const { judge, own, append, written } = await judged(0.1);
   const followed = await at.at.follow(own.executionId);
   const refused = await append();
@@ -118,7 +118,7 @@ test.each([
   expect(JSON.stringify(files.body)).not.toContain('"a"');
 });
 
-test("a node killed while a judge or the tool works: the call under its key is run once", async () => {
+test("a node killed while judge or tool works: a call under its key runs once", async () => {
   const { own, append, written, send } = await judged(0.9, 4000);
   const key = { "Idempotency-Key": "judged-1" };
   const run = () =>

@@ -233,7 +233,7 @@ describe("judges of calls beside the loop", () => {
     story.sim.ask("judge_call", { call_id, tool: "fs.write", arguments: { path: "a" } });
   const said = (story: Story, call: string) => story.sim.answers.get(call) ?? null;
 
-  test("who asks again under the same id joins the panel, and reads its verdict for a while", () => {
+  test("the same id again joins the panel, and reads its verdict for a while", () => {
     const story = running({ tool_judges: [semantic("one"), semantic("two")] });
     const calls = [judge(story, "c"), judge(story, "c")];
     expect(story.children).toMatchObject([{ agent: "one", input: { of: "outside_call", seq: 1, judge: 0 } }]);
