@@ -1,17 +1,20 @@
 /**
- * Runs every test: starts the stores once, runs the test files over two processes, then the fault suite again on a Redis
+ * Runs every test: starts the stores once, runs the test files over three processes, beside them the fault suite on a Redis
  * Cluster, and closes with the plain line `N passed, N failed`. Arguments are handed to `bun test`, once, on the Redis
  * that `SVC_TEST_REDIS` names (`single`, `cluster`, `sentinel`).
  */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { kindVariable, type RedisKind, redisKind, sharedServersVariable, startRedis } from "./harness/redis/kind.ts";
 import { enterScratch } from "./harness/scratch.ts";
 import { joinTestStores } from "./harness/stores.ts";
 
-/** Test processes: as many as the machines this runs on have cores. */
-const processes = 2;
+/**
+ * Test processes, beside one for the faults on another kind of Redis. Two cores have room for one more than they are: a test
+ * waits for much of its time, for what happens by a clock and for nodes that were killed to be missed.
+ */
+const processes = 3;
 /** Real stores on a busy machine: a slow test is not a failed one. */
 const testTimeoutMs = 30_000;
 
@@ -29,16 +32,25 @@ function readCounts(report: string): Counts {
   return { passed: tests - failed - skipped, failed, skipped };
 }
 
+interface Run {
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Another run has the terminal: what this one writes is shown under the title when it is through. */
+  readonly beside?: string;
+}
+
 /** Runs `bun test` once. A process that died, or an error outside any test, counts as a failure where every test passed. */
-async function runOnce(args: readonly string[], env: Readonly<Record<string, string>>): Promise<Counts> {
+async function runOnce({ args, env, beside }: Run): Promise<Counts> {
   const folder = mkdtempSync(join(tmpdir(), "svc-test-"));
   const report = join(folder, "report.xml");
+  const written = join(folder, "output");
+  const output = beside === undefined ? "inherit" : openSync(written, "a");
   try {
     const child = Bun.spawn(
       [
         process.execPath,
         "test",
-        `--parallel=${processes}`,
+        `--parallel=${beside === undefined ? processes : 1}`,
         `--timeout=${testTimeoutMs}`,
         "--reporter=junit",
         `--reporter-outfile=${report}`,
@@ -47,26 +59,28 @@ async function runOnce(args: readonly string[], env: Readonly<Record<string, str
       {
         cwd: join(import.meta.dir, ".."),
         stdin: "ignore",
-        stdout: "inherit",
-        stderr: "inherit",
+        stdout: output,
+        stderr: output,
         env: { ...process.env, ...env },
       },
     );
     const exitCode = await child.exited;
+    if (beside !== undefined) console.log(`${beside}\n${readFileSync(written, "utf8")}`);
     const counts = readCounts(report);
     return { ...counts, failed: exitCode !== 0 && counts.failed === 0 ? 1 : counts.failed };
   } finally {
+    if (output !== "inherit") closeSync(output);
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
 /** Runs `bun test` on servers of this kind that its tests share. */
-async function runOn(kind: RedisKind, args: readonly string[], env: Readonly<Record<string, string>>): Promise<Counts> {
+async function runOn(kind: RedisKind, run: Run): Promise<Counts> {
   const redis = await startRedis(kind);
   try {
-    if (redis === null) return await runOnce(args, env);
+    if (redis === null) return await runOnce(run);
     const servers = JSON.stringify(redis.servers);
-    return await runOnce(args, { ...env, [kindVariable]: kind, [sharedServersVariable]: servers });
+    return await runOnce({ ...run, env: { ...run.env, [kindVariable]: kind, [sharedServersVariable]: servers } });
   } finally {
     await redis?.dispose();
   }
@@ -79,23 +93,32 @@ const shortFaults = [
   "test/faults/stimuli.test.ts",
 ];
 
+/** The fault suite where Redis is no single server, one kind after the other. */
+async function runFaults(env: Run["env"]): Promise<readonly Counts[]> {
+  const isLong = process.env.SVC_LONG_TESTS === "1";
+  const beside = "The fault suite on a Redis Cluster:";
+  const counts = [await runOn("cluster", { args: isLong ? faults : shortFaults, env, beside })];
+  if (isLong)
+    counts.push(await runOn("sentinel", { args: faults, env, beside: "The fault suite with Redis Sentinel:" }));
+  return counts;
+}
+
 async function run(args: readonly string[]): Promise<number> {
   const leaveScratch = await enterScratch();
   const given = process.env.DATABASE_URL && process.env.REDIS_URL;
   const stores = given ? null : await joinTestStores();
   const env = stores === null ? {} : { DATABASE_URL: stores.databaseUrl ?? "", REDIS_URL: stores.redisUrl ?? "" };
   try {
-    const all = [await runOn(redisKind, args, env)];
     // Arguments say which tests are wanted, the variable on which Redis.
-    if (args.length === 0 && redisKind === "single") {
-      const isLong = process.env.SVC_LONG_TESTS === "1";
-      console.log("The fault suite on a Redis Cluster:");
-      all.push(await runOn("cluster", isLong ? faults : shortFaults, env));
-      if (isLong) {
-        console.log("The fault suite with Redis Sentinel:");
-        all.push(await runOn("sentinel", faults, env));
-      }
-    }
+    const isWhole = args.length === 0 && redisKind === "single";
+    const runs = await Promise.allSettled([
+      runOn(redisKind, { args, env }).then((counts) => [counts]),
+      isWhole ? runFaults(env) : [],
+    ]);
+    const all = runs.flatMap((run) => {
+      if (run.status === "rejected") throw run.reason;
+      return run.value;
+    });
     const sum = (name: keyof Counts) => all.reduce((total, counts) => total + counts[name], 0);
     const [passed, failed, skipped] = [sum("passed"), sum("failed"), sum("skipped")];
     console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`);

@@ -7,7 +7,7 @@ afterAll(async () => {
   for (const stores of made) await stores.dispose();
 });
 
-test("each call yields a migrated schema and its own prefix; dispose leaves nothing", async () => {
+test("each call yields a migrated database and its own prefix; dispose leaves nothing", async () => {
   const first = await freshStores();
   const second = await freshStores();
   made.push(first, second);
@@ -26,5 +26,5 @@ test("each call yields a migrated schema and its own prefix; dispose leaves noth
   expect(await redis.exists(`${first.prefix}:key`)).toBe(0);
   expect(await redis.exists(`${second.prefix}:key`)).toBe(1);
   redis.disconnect();
-  expect((await second.sql`select 1 from pg_namespace where nspname = ${first.schema}`).length).toBe(0);
+  expect((await second.sql`select 1 from pg_database where datname = ${first.schema}`).length).toBe(0);
 });

@@ -63,7 +63,7 @@ function serverSettings({ durable, maxConnections }: PostgresServerOptions): Rec
     unix_socket_directories: "",
     max_connections: String(maxConnections),
     shared_buffers: "128MB",
-    max_wal_size: "2GB",
+    max_wal_size: durable ? "2GB" : "512MB",
     // Two cores and short statements: a parallel plan costs more than it brings.
     max_parallel_workers_per_gather: "0",
     fsync: safety,

@@ -10,6 +10,9 @@ import { approvalsOf, count, dieAndReturn, end, expectOnce, kept, marksOf } from
 
 setDefaultTimeout(120_000);
 
+/** Each round is another moment: early and late ones, and every stage of an answer, are among the first three. */
+const rounds = process.env.SVC_LONG_TESTS === "1" ? 10 : 3;
+
 /** Leaves a line that names the run. */
 const mark = (name: string) => `echo "$SVC_WORKFLOW_EXECUTION_ID ${name}" >> marks`;
 const random = (below: number) => Math.floor(Math.random() * below);
@@ -46,7 +49,7 @@ async function runsOf(query: string): Promise<{ id: string }[]> {
 
 test("starts, commands, agents and sub-workflows, killed at random again and again", async () => {
   const accepted: string[] = [];
-  for (let round = 0; round < 5; round += 1) {
+  for (let round = 0; round < rounds; round += 1) {
     // Work that three nodes died with as soon as it ran is set aside, so no run meets more than two deaths.
     if (round % 2 === 0) for (const { id } of await runsOf("workflow_name=chain")) await at.ended(id);
     for (let run = 0; run < 2; run += 1) accepted.push(await at.start("chain"));
@@ -101,7 +104,7 @@ test("a decision and its consequences are both there after a death, or neither",
   const ask = { kind: "Human", prompt: "Go on?", transitions: [{ condition: "approved", target: "AFTER" }] };
   const after = { kind: "System", command: mark("{{human.decision}}"), transitions: [] };
   await at.register("decide", { ASK: ask, AFTER: after }, kept);
-  for (let round = 0; round < 5; round += 1) {
+  for (let round = 0; round < rounds; round += 1) {
     const ids = await Promise.all(Array.from({ length: 6 }, () => at.start("decide")));
     const runs = new Map(
       await Promise.all(ids.map(async (id): Promise<[string, string]> => [id, await at.approvalOf(id)])),
