@@ -254,6 +254,16 @@ export const problems = {
   invitation_expired: 410,
   invitation_not_pending: 409,
   entity_id_taken: 409,
+  // edge hosts
+  invalid_enrollment_token: 401,
+  invalid_proof: 401,
+  not_a_team_admin: 403,
+  host_not_found: 404,
+  enrollment_token_not_found: 404,
+  key_in_use: 409,
+  token_redeemed: 409,
+  enrollment_token_expired: 410,
+  enrollment_token_revoked: 410,
   // embedded issuer
   issuer_not_configured: 501,
   person_exists: 409,

@@ -56,3 +56,11 @@ export const agentQuota = (terms: TenantTerms): Quota => bounded(terms.quotas.ma
 
 /** How many executions the tenant may have pending or running at once, children included. */
 export const executionQuota = (terms: TenantTerms): Quota => bounded(terms.quotas.maxConcurrentExecutions, terms);
+
+const maxEdgeHosts: Readonly<Record<Tier, number>> = { free: 5, pro: 50, business: 500, enterprise: 10_000 };
+
+/** How many edge hosts the tenant may have; those that were revoked do not count. */
+export const edgeHostQuota = ({ tier }: Pick<TenantTerms, "tier">): Quota => ({
+  limit: tier === "system" ? null : maxEdgeHosts[tier],
+  tier,
+});

@@ -6,6 +6,9 @@ import { audit } from "../features/audit/feature.ts";
 import { colony } from "../features/colony/feature.ts";
 import { credentials } from "../features/credentials/feature.ts";
 import { developmentIssuer } from "../features/development-issuer/feature.ts";
+import { edgeEnrollment } from "../features/edge/enrollment/feature.ts";
+import { edgeHosts } from "../features/edge/hosts/feature.ts";
+import { edgeKeys } from "../features/edge/keys/feature.ts";
 import { egress } from "../features/egress/feature.ts";
 import { embeddedIssuer } from "../features/embedded-issuer/feature.ts";
 import { encryption } from "../features/encryption/feature.ts";
@@ -85,4 +88,7 @@ export const features = [
   waitingCalls,
   mcp,
   toolServers,
+  edgeKeys,
+  edgeHosts,
+  edgeEnrollment,
 ] as const satisfies readonly AnyFeature[];

@@ -13,6 +13,7 @@ const others: Readonly<Record<string, string>> = {
   audit_entries: "the log stays for its retention",
   audit_chains: "the log's chain stays with it",
   seal_keys: "they sign for all tenants",
+  edge_signing_keys: "they sign for all tenants",
   runtime_actors: "go by messages to their owners",
   runtime_timers: "go with their actors",
   runtime_rearm: "go with their actors",

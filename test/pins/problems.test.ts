@@ -3,6 +3,15 @@ import { expect, test } from "bun:test";
 import { Problem, type ProblemCode, problems } from "../../actors/kernel/problem.ts";
 
 const pinned: Record<string, number> = {
+  invalid_enrollment_token: 401,
+  invalid_proof: 401,
+  not_a_team_admin: 403,
+  host_not_found: 404,
+  enrollment_token_not_found: 404,
+  key_in_use: 409,
+  token_redeemed: 409,
+  enrollment_token_expired: 410,
+  enrollment_token_revoked: 410,
   arguments_not_editable: 422,
   invalid_arguments: 422,
   remember_not_allowed: 422,

@@ -3,6 +3,7 @@ import { Problem } from "../../../actors/kernel/problem.ts";
 import type { Secret } from "../../lib/secret.ts";
 import { StartFailure } from "../../lib/start-failure.ts";
 import type { Incidents } from "../incidents/port.ts";
+import type { Encryption, EncryptionContext } from "./encrypted.ts";
 import {
   type DecryptionFailure,
   decryptText,
@@ -13,7 +14,6 @@ import {
   prefixOf,
 } from "./envelope.ts";
 import { masterKeyFromFile } from "./master-key-file.ts";
-import type { Encryption, EncryptionContext } from "./port.ts";
 
 export interface EncryptionOptions {
   readonly current: MasterKey;

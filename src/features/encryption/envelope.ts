@@ -12,7 +12,7 @@ import {
   type KeyObject,
   randomBytes,
 } from "node:crypto";
-import type { EncryptionContext } from "./port.ts";
+import type { EncryptionContext } from "./encrypted.ts";
 
 /** A key that wraps data keys, under a name that tells nothing of it. */
 export interface MasterKey {

@@ -2,8 +2,8 @@
 import { secret } from "../../config/setting.ts";
 import { defineFeature } from "../feature.ts";
 import { incidents } from "../incidents/feature.ts";
+import type { EncryptedColumn } from "./encrypted.ts";
 import { openEncryption } from "./encryption.ts";
-import type { EncryptedColumn } from "./port.ts";
 import { startReencryption } from "./reencryption.ts";
 
 export const encryption = defineFeature({

@@ -1,31 +1,10 @@
 /** Encryption at rest: what a record keeps secret is stored encrypted. */
 import type { AnswerSeal, RepeatableCall } from "../../http/idempotency.ts";
+import type { Encryption } from "./encrypted.ts";
 
-/** What a ciphertext is bound to: in another row it cannot be decrypted. */
-export interface EncryptionContext {
-  readonly tenant: string;
-  /** Id of the record, of any kind. */
-  readonly record: string;
-  /** Which of the record's secrets, and which version of it, such as `secret/3`. */
-  readonly version: string;
-}
+export type { EncryptedColumn, Encryption, EncryptionContext } from "./encrypted.ts";
 
-export interface Encryption {
-  /**
-   * AES-256-GCM under a data key of its own, which is wrapped by the master key.
-   * @param plain well-formed Unicode: half a surrogate pair would come back as U+FFFD
-   * @returns printable text without blanks; about 200 characters more than 4/3 of the UTF-8 bytes
-   */
-  encrypt(context: EncryptionContext, plain: string): string;
-  /** @throws Problem 500 `decryption_failed`; an incident of the tenant tells of it */
-  decrypt(context: EncryptionContext, ciphertext: string): string;
-  /** Whether it is wrapped by the earlier master key and should be encrypted again. */
-  isOutdated(ciphertext: string): boolean;
-  /** A digest under a key of its own that the master key gives: it recognises bytes and tells nothing of them. */
-  fingerprint(bytes: Uint8Array): Uint8Array;
-  /** What exactly the outdated ciphertexts begin with, so that a query finds them; null: there is no earlier key. */
-  readonly outdatedPrefix: string | null;
-}
+export { createSigningKeys, type PublicKey, type SigningKeys, shownKey } from "./signing-keys.ts";
 
 /** Keeps the answers of a route that shows values once, for repeats under the same `Idempotency-Key`. */
 export const sealedAnswers = (encryption: Pick<Encryption, "encrypt" | "decrypt">): AnswerSeal => ({
@@ -41,11 +20,3 @@ export const withoutDigest = (
   { request, identity, tenant, path, url, signal, bytes }: RepeatableCall,
   encryption: Pick<Encryption, "fingerprint">,
 ): RepeatableCall => ({ request, identity, tenant, path, url, signal, bytes: encryption.fingerprint(bytes) });
-
-/** A column of ciphertexts, in a table with the columns `id uuid` and `tenant text`. */
-export interface EncryptedColumn {
-  readonly table: string;
-  readonly column: string;
-  /** `version` of the context of a row's text. */
-  readonly version: (row: Readonly<Record<string, unknown>>) => string;
-}

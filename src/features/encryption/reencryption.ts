@@ -5,7 +5,7 @@
 import { Problem } from "../../../actors/kernel/problem.ts";
 import { repeatedly } from "../../lib/timers.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
-import type { EncryptedColumn, Encryption } from "./port.ts";
+import type { EncryptedColumn, Encryption } from "./encrypted.ts";
 
 export interface ReencryptionOptions {
   readonly sql: Sql;

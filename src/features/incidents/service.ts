@@ -26,6 +26,7 @@ export const severities = {
   credential_refresh_failed: "medium",
   billing_drift: "medium",
   billing_event_failed: "medium",
+  edge_token_reused: "high",
 } as const;
 export type Category = keyof typeof severities;
 

@@ -3,8 +3,9 @@ import { execution } from "../../../actors/execution/execution.ts";
 import { integer, secret, text } from "../../config/setting.ts";
 import { repeatedly } from "../../lib/timers.ts";
 import { audit } from "../audit/feature.ts";
+import { edgeKeys } from "../edge/keys/feature.ts";
 import { encryption } from "../encryption/feature.ts";
-import { sealedAnswers } from "../encryption/port.ts";
+import { createSigningKeys, sealedAnswers, shownKey } from "../encryption/port.ts";
 import { executionTokens } from "../execution-tokens/feature.ts";
 import { executions } from "../executions/feature.ts";
 import { defineFeature } from "../feature.ts";
@@ -21,7 +22,6 @@ import { createChecks } from "./invoke/checks.ts";
 import { createInvoke } from "./invoke/invoke.ts";
 import { invokeRoutes } from "./invoke/routes.ts";
 import { createLiveSessions } from "./invoke/session.ts";
-import { createSealKeys, encryptedKeys, shownKey } from "./keys.ts";
 import { invocationRefusal, refusalResponse } from "./refusal.ts";
 import { createAttestation } from "./sessions/attestation.ts";
 import { sessionEnds } from "./sessions/projection.ts";
@@ -41,6 +41,7 @@ export const seal = defineFeature({
   name: "seal",
   needs: {
     audit,
+    edgeKeys,
     encryption,
     executionTokens,
     executions,
@@ -89,6 +90,7 @@ export const seal = defineFeature({
   open({ settings, ...node }, needs) {
     const {
       audit,
+      edgeKeys,
       encryption,
       executionTokens,
       executions,
@@ -101,7 +103,13 @@ export const seal = defineFeature({
     } = needs;
     const { sql, runtime, tenants, starters, now, databaseNow, newId, info, warn } = node;
     const report = (error: unknown): void => warn("seal", { error: String(error) });
-    const keys = createSealKeys({ sql, encryption, given: settings.sealSigningKey, now, warn: report });
+    const keys = createSigningKeys({
+      ...{ sql, encryption, now, warn: report },
+      table: "seal_keys",
+      setting: "SVC_SEAL_SIGNING_KEY",
+      given: settings.sealSigningKey,
+      kidPrefix: "",
+    });
     const tokens = createSecurityTokens(keys, databaseNow, settings.sealIssuer);
     const records = sessionRecords(sql);
     const attempts = createAttempts(sql);
@@ -132,6 +140,7 @@ export const seal = defineFeature({
       incidents,
       published: async () => [
         ...(await keys.published()),
+        ...(await edgeKeys.published()),
         ...(await executionTokens.publicKeys()).map(({ kid, jwk }) => shownKey(jwk, kid)),
       ],
       seal: sealedAnswers(encryption),
@@ -185,7 +194,7 @@ export const seal = defineFeature({
       projections: [sessionEnds],
       sweeps: [
         () => keys.startTouching(),
-        () => encryption.startReencryption([encryptedKeys]),
+        () => encryption.startReencryption([keys.encrypted]),
         () =>
           repeatedly(
             eraseEveryMs,

@@ -1,6 +1,6 @@
 /** Security tokens: what an attestation hands out, and what every envelope carries. */
 import { decodeProtectedHeader, errors, jwtVerify, SignJWT } from "jose";
-import type { SealKeys } from "./keys.ts";
+import type { SigningKeys } from "../encryption/port.ts";
 
 const tokenAudience = "svc-agents";
 
@@ -33,7 +33,7 @@ export interface VerifiedToken {
 
 /** @param databaseNow Unix ms by PostgreSQL's clock @param issuer SVC_SEAL_ISSUER */
 export function createSecurityTokens(
-  keys: Pick<SealKeys, "current" | "find">,
+  keys: Pick<SigningKeys, "current" | "find">,
   databaseNow: () => number,
   issuer: string,
 ): SecurityTokens {

@@ -1,5 +1,8 @@
 /** Tenants that have a record of every kind, and what others could learn of them: their ids and names. */
+import { createHash, generateKeyPairSync } from "node:crypto";
+import { enrollmentMessage } from "../../../actors/edge/signing.ts";
 import { systemTenant } from "../../../actors/identity/identity.ts";
+import { publicHalf, signed } from "../../actors/edge/vectors.ts";
 import type { LooseJson } from "../../harness/loose-json.ts";
 import { calls, manifest, say } from "../../harness/manifests.ts";
 import type { NodeProcess } from "../../harness/node/node-process.ts";
@@ -49,6 +52,11 @@ export async function settle(node: NodeProcess, headers: Headers): Promise<void>
   await made("POST", "/v1/stimuli", { source: `${marker}-source`, content: marker, idempotency_key: marker });
   const { id: volume } = await made("POST", "/v1/volumes", { label: `${marker}-volume` });
   await made("POST", `/v1/volumes/${volume}/files/upload?path=report.txt`, marker);
+  const { token } = await made("POST", "/v1/edge/enrollment-tokens", { name: `${marker}-host` });
+  const { privateKey } = generateKeyPairSync("ed25519");
+  const public_key = publicHalf(privateKey);
+  const proof = enrollmentMessage(public_key, createHash("sha256").update(token).digest("hex"));
+  await made("POST", "/v1/edge/daemon/enroll", { token, public_key, signature: signed(privateKey, proof) });
 }
 
 /** Makes what can be made by the example of its route alone. */

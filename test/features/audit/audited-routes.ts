@@ -1,5 +1,12 @@
 /** What each request that may change something leaves in the log; null: work and its files, which have records of their own. */
 export const writers: Readonly<Record<string, string | null>> = {
+  "POST /v1/edge/enrollment-tokens": "edge.token_issued",
+  "DELETE /v1/edge/enrollment-tokens/{id}": "edge.token_revoked",
+  "POST /v1/edge/daemon/enroll": "edge.host_enrolled",
+  "POST /v1/edge/daemon/rotate-key": "edge.key_rotated",
+  "PATCH /v1/edge/hosts/{id}": "edge.host_updated",
+  "POST /v1/edge/hosts/{id}/tags": "edge.host_updated",
+  "DELETE /v1/edge/hosts/{id}": "edge.host_revoked",
   "DELETE /v1/admin/rate-limits/overrides/{id}": "ratelimit.override_deleted",
   "DELETE /v1/tool-servers/{name}": "tool_server.deleted",
   "DELETE /v1/admin/tenants/{slug}": "tenant.deleted",

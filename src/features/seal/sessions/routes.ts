@@ -7,9 +7,9 @@ import { listOf, listSchema, pageOf } from "../../../http/paging.ts";
 import { type Call, definePublicRoute, defineRoute, jsonBody, type Route } from "../../../http/route.ts";
 import type { Sql } from "../../../store/postgres/pool.ts";
 import { type Audit, type AuditedCall, auditedBy, auditedRequest } from "../../audit/port.ts";
+import type { PublicKey } from "../../encryption/port.ts";
 import { carriesToken, type ExecutionIdentity, type ExecutionTokens, identify } from "../../execution-tokens/port.ts";
 import type { Incidents } from "../../incidents/port.ts";
-import type { PublicKey } from "../keys.ts";
 import { attestationRefusal, refusalResponse } from "../refusal.ts";
 import type { Attestation, Opener } from "./attestation.ts";
 import {
@@ -170,7 +170,7 @@ export function sessionRoutes(options: SessionRoutesOptions) {
   const keySet = definePublicRoute({
     method: "GET",
     path: "/.well-known/jwks.json",
-    summary: "The keys that security tokens and execution tokens are signed with",
+    summary: "The keys that security tokens, execution tokens and enrollment tokens are signed with",
     tag: "seal",
     responses: {
       200: Type.Object({

@@ -1,6 +1,6 @@
 /**
- * The keys that security tokens are signed with. The first node makes one and keeps it encrypted; a key given by a
- * setting takes its place, and only its public half is stored. Any node verifies what any other signed.
+ * Keys that the service signs with, each use with a table of its own. The first node makes one and keeps it encrypted; a
+ * key given by a setting takes its place, and only its public half is stored. Any node verifies what any other signed.
  */
 import { createPrivateKey, createPublicKey, type KeyObject, randomUUID } from "node:crypto";
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from "jose";
@@ -9,11 +9,18 @@ import type { Secret } from "../../lib/secret.ts";
 import { StartFailure } from "../../lib/start-failure.ts";
 import { repeatedly } from "../../lib/timers.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
-import type { EncryptedColumn, Encryption } from "../encryption/port.ts";
 import type { Stop } from "../feature.ts";
+import type { EncryptedColumn, Encryption } from "./encrypted.ts";
 
 export type VerifyingKey = Awaited<ReturnType<typeof importJWK>>;
-type SigningKey = VerifyingKey | KeyObject;
+
+/** One that this node can sign with. */
+export interface SigningKey {
+  readonly kid: string;
+  readonly key: KeyObject;
+  /** The 32 bytes of its public half, in base64. */
+  readonly publicKey: string;
+}
 
 /** As the key set shows it. */
 export interface PublicKey extends JWK {
@@ -25,19 +32,20 @@ export interface PublicKey extends JWK {
   readonly alg: "EdDSA";
 }
 
-export interface SealKeys {
+export interface SigningKeys {
   /** @throws Problem 500 `decryption_failed`, and what PostgreSQL throws while it is away */
-  current(): Promise<{ readonly kid: string; readonly key: SigningKey }>;
+  current(): Promise<SigningKey>;
+  /** All that this node can sign with, the current one first. @throws as `current` */
+  held(): Promise<readonly SigningKey[]>;
   /** Null for ids of no key, which are not looked up all the time. */
   find(kid: string): Promise<VerifyingKey | null>;
   /** The public halves of keys that tokens in force may be signed with, newest first. */
   published(): Promise<readonly PublicKey[]>;
   /** Notes now and then that the key is in use. */
   startTouching(): Stop;
+  /** Texts of the table that a change of the master key encrypts anew. */
+  readonly encrypted: EncryptedColumn;
 }
-
-/** Texts of the table that a change of the master key encrypts anew. */
-export const encryptedKeys: EncryptedColumn = { table: "seal_keys", column: "ciphertext", version: () => keyVersion };
 
 const keyVersion = "private_jwk";
 const lookAgainMs = 5_000;
@@ -52,25 +60,33 @@ interface Row {
   readonly ciphertext: string | null;
 }
 
-export interface SealKeysOptions {
+export interface SigningKeysOptions {
   readonly sql: Sql;
   readonly encryption: Pick<Encryption, "encrypt" | "decrypt">;
-  /** SVC_SEAL_SIGNING_KEY: PKCS#8 in PEM, with `\n` for its line ends perhaps; null: the stored key. */
+  readonly table: "seal_keys" | "edge_signing_keys";
+  /** The name of the setting that gives a key. */
+  readonly setting: string;
+  /** Its value: PKCS#8 in PEM, with `\n` for its line ends perhaps; null: the stored key. */
   readonly given: Secret | null;
+  /** What ids of keys begin with. */
+  readonly kidPrefix: string;
   readonly now: () => number;
   readonly warn: (error: unknown) => void;
 }
 
 /** @throws StartFailure for a key that cannot be read */
-export function createSealKeys({ sql, encryption, given, now, warn }: SealKeysOptions): SealKeys {
-  const own = given === null ? null : readSigningKey(given.reveal());
+export function createSigningKeys(options: SigningKeysOptions): SigningKeys {
+  const { sql, encryption, table, given, kidPrefix, now, warn } = options;
+  const own = given === null ? null : readSigningKey(options.setting, given.reveal());
+  const keys = sql(table);
   const verifying = new Map<string, VerifyingKey>();
-  let signing: Promise<{ kid: string; key: SigningKey }> | null = null;
+  let signing: Promise<SigningKey> | null = null;
+  const opened = new Map<string, SigningKey>();
   let lookedAt = Number.NEGATIVE_INFINITY;
   let looking: Promise<void> = Promise.resolve();
 
   const shown = () => sql<Row[]>`
-    select id, kid, public_jwk, ciphertext from seal_keys
+    select id, kid, public_jwk, ciphertext from ${keys}
     where used_at > now() - make_interval(secs => ${shownForSeconds}) order by created_at desc, kid`;
 
   async function learn(): Promise<void> {
@@ -79,31 +95,38 @@ export function createSealKeys({ sql, encryption, given, now, warn }: SealKeysOp
     }
   }
 
-  async function prepare(): Promise<{ kid: string; key: SigningKey }> {
+  async function prepare(): Promise<SigningKey> {
     if (own !== null) {
       const jwk = publicJwk(createPublicKey(own).export({ format: "jwk" }));
-      const kid = await calculateJwkThumbprint(jwk);
-      await sql`insert into seal_keys (id, kid, public_jwk) values (${randomUUID()}, ${kid}, ${JSON.stringify(jwk)})
+      const kid = kidPrefix + (await calculateJwkThumbprint(jwk));
+      await sql`insert into ${keys} (id, kid, public_jwk) values (${randomUUID()}, ${kid}, ${JSON.stringify(jwk)})
         on conflict (kid) do update set used_at = now()`;
-      return { kid, key: own };
+      return { kid, key: own, publicKey: rawOf(jwk) };
     }
-    const row = await newestOrNew();
-    const context = { tenant: systemTenant, record: row.id, version: keyVersion };
-    const jwk = JSON.parse(encryption.decrypt(context, row.ciphertext ?? "")) as JWK;
-    return { kid: row.kid, key: await importJWK(jwk, "EdDSA") };
+    return open(await newestOrNew());
+  }
+
+  function open({ id, kid, public_jwk, ciphertext }: Row): SigningKey {
+    const known = opened.get(kid);
+    if (known !== undefined) return known;
+    const plain = encryption.decrypt({ tenant: systemTenant, record: id, version: keyVersion }, ciphertext ?? "");
+    const key = createPrivateKey({ key: JSON.parse(plain), format: "jwk" });
+    const made = { kid, key, publicKey: rawOf(JSON.parse(public_jwk)) };
+    opened.set(kid, made);
+    return made;
   }
 
   /** Nodes that start together agree on one key. */
   const newestOrNew = (): Promise<Row> =>
     sql.begin(async (tx) => {
-      await tx`select pg_advisory_xact_lock(hashtext('seal_keys'), hashtext(current_schema()))`;
+      await tx`select pg_advisory_xact_lock(hashtext(${table}), hashtext(current_schema()))`;
       const [row] = await tx<Row[]>`
-        update seal_keys set used_at = now() where id = (
-          select id from seal_keys where ciphertext is not null order by created_at desc limit 1)
+        update ${keys} set used_at = now() where id = (
+          select id from ${keys} where ciphertext is not null order by created_at desc limit 1)
         returning id, kid, public_jwk, ciphertext`;
       if (row) return row;
       const made = await makeKey();
-      await tx`insert into seal_keys (id, kid, public_jwk, ciphertext)
+      await tx`insert into ${keys} (id, kid, public_jwk, ciphertext)
         values (${made.id}, ${made.kid}, ${made.public_jwk}, ${made.ciphertext})`;
       return made;
     });
@@ -115,7 +138,7 @@ export function createSealKeys({ sql, encryption, given, now, warn }: SealKeysOp
     const plain = JSON.stringify(await exportJWK(privateKey));
     return {
       id,
-      kid: await calculateJwkThumbprint(jwk),
+      kid: kidPrefix + (await calculateJwkThumbprint(jwk)),
       public_jwk: JSON.stringify(jwk),
       ciphertext: encryption.encrypt({ tenant: systemTenant, record: id, version: keyVersion }, plain),
     };
@@ -131,6 +154,14 @@ export function createSealKeys({ sql, encryption, given, now, warn }: SealKeysOp
 
   return {
     current,
+    encrypted: { table, column: "ciphertext", version: () => keyVersion },
+    async held() {
+      const first = await current();
+      const rows = await sql<Row[]>`
+        select id, kid, public_jwk, ciphertext from ${keys}
+        where ciphertext is not null and kid <> ${first.kid} order by created_at desc, kid`;
+      return [first, ...rows.map(open)];
+    },
     async find(kid) {
       if (!verifying.has(kid) && now() - lookedAt > lookAgainMs) {
         lookedAt = now();
@@ -153,7 +184,7 @@ export function createSealKeys({ sql, encryption, given, now, warn }: SealKeysOp
         touchEveryMs,
         async () => {
           const { kid } = await current();
-          await sql`update seal_keys set used_at = now() where kid = ${kid}`;
+          await sql`update ${keys} set used_at = now() where kid = ${kid}`;
         },
         warn,
       ),
@@ -164,14 +195,16 @@ const publicJwk = ({ x = "" }: JWK) => ({ kty: "OKP", crv: "Ed25519", x }) as co
 
 export const shownKey = (jwk: JWK, kid: string): PublicKey => ({ ...publicJwk(jwk), kid, use: "sig", alg: "EdDSA" });
 
+const rawOf = ({ x = "" }: JWK): string => Buffer.from(x, "base64url").toString("base64");
+
 /** @throws StartFailure */
-function readSigningKey(text: string): KeyObject {
+function readSigningKey(setting: string, text: string): KeyObject {
   let key: KeyObject;
   try {
     key = createPrivateKey({ key: text.replaceAll("\\n", "\n"), format: "pem" });
   } catch {
-    throw new StartFailure("SVC_SEAL_SIGNING_KEY is no private key in PEM (PKCS#8).");
+    throw new StartFailure(`${setting} is no private key in PEM (PKCS#8).`);
   }
-  if (key.asymmetricKeyType !== "ed25519") throw new StartFailure("SVC_SEAL_SIGNING_KEY is no Ed25519 key.");
+  if (key.asymmetricKeyType !== "ed25519") throw new StartFailure(`${setting} is no Ed25519 key.`);
   return key;
 }

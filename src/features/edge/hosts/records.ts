@@ -1,0 +1,161 @@
+/** The SQL of hosts and their keys, tenant first. */
+import type { Page } from "../../../http/paging.ts";
+import { isUuid } from "../../../http/route.ts";
+import { texts } from "../../../store/postgres/array-literal.ts";
+import type { Sql, Transaction } from "../../../store/postgres/pool.ts";
+
+export interface HostRow {
+  readonly id: string;
+  readonly tenant: string;
+  readonly name: string;
+  readonly tags: readonly string[];
+  readonly created_by: string;
+  readonly enrolled_at: Date;
+  readonly revoked_at: Date | null;
+  readonly agent_version: string | null;
+  readonly held: boolean;
+  /** The current one. */
+  readonly public_key: Buffer;
+}
+
+export interface KeyRow {
+  readonly tenant: string;
+  readonly host_id: string;
+  readonly state: "current" | "next" | "dropped";
+  readonly revoked_at: Date | null;
+}
+
+export type NewHost = Pick<HostRow, "id" | "tenant" | "name" | "tags" | "created_by" | "agent_version">;
+
+export interface HostFilter {
+  /** All of them. */
+  readonly tags: readonly string[];
+  readonly includeRevoked: boolean;
+  readonly connected: boolean | null;
+  readonly status: "disconnected" | "revoked" | null;
+}
+
+export type HostRecords = ReturnType<typeof hostRecords>;
+
+export function hostRecords(sql: Sql) {
+  const selecting = sql`
+    select h.id, h.tenant, h.name, h.tags, h.created_by, h.enrolled_at, h.revoked_at, h.agent_version, h.held,
+      k.public_key
+    from edge_hosts h join edge_host_keys k on k.host_id = h.id and k.state = 'current'`;
+
+  return {
+    /** By name and id; one row more than the page asks for when there are more. */
+    async list(tenant: string, filter: HostFilter, page: Page): Promise<readonly HostRow[]> {
+      const { tags, includeRevoked, connected, status } = filter;
+      const conditions = [sql`h.tenant = ${tenant}`];
+      if (tags.length > 0) conditions.push(sql`h.tags @> ${texts(tags)}::text[]`);
+      if (status === "disconnected" || !(includeRevoked || status === "revoked"))
+        conditions.push(sql`h.revoked_at is null`);
+      // No daemon has a link yet, so that none is connected.
+      if (connected === true) conditions.push(sql`false`);
+      if (status === "revoked") conditions.push(sql`h.revoked_at is not null`);
+      if (page.after !== null) {
+        const [name = "", id = ""] = page.after;
+        // A cursor that was tampered with finds nothing.
+        if (!isUuid(id)) return [];
+        conditions.push(sql`(h.name, h.id) > (${name}, ${id}::uuid)`);
+      }
+      const where = conditions.reduce((all, one) => sql`${all} and ${one}`);
+      return sql<HostRow[]>`
+        ${selecting} where ${where} order by h.name, h.id limit ${page.limit + 1} offset ${page.offset}`;
+    },
+
+    async find(tenant: string, id: string, query: Sql | Transaction = sql): Promise<HostRow | null> {
+      const [row] = await query<HostRow[]>`${selecting} where h.tenant = ${tenant} and h.id = ${id}`;
+      return row ?? null;
+    },
+
+    /** A live host, for a change within the transaction. */
+    async lock(tx: Transaction, tenant: string, id: string): Promise<HostRow | null> {
+      const [row] = await tx<HostRow[]>`
+        ${selecting} where h.tenant = ${tenant} and h.id = ${id} and h.revoked_at is null for update of h`;
+      return row ?? null;
+    },
+
+    async change(
+      tx: Transaction,
+      tenant: string,
+      id: string,
+      to: Pick<HostRow, "name" | "tags" | "held">,
+    ): Promise<void> {
+      await tx`
+        update edge_hosts set name = ${to.name}, tags = ${texts(to.tags)}::text[], held = ${to.held}
+        where tenant = ${tenant} and id = ${id}`;
+    },
+
+    /** Ends live hosts; their keys stay theirs. @param id null: all of the tenant @returns the ids */
+    async revoke(tx: Transaction, tenant: string, id: string | null): Promise<readonly string[]> {
+      const one = id === null ? sql`true` : sql`id = ${id}`;
+      const rows = await tx<{ id: string }[]>`
+        update edge_hosts set revoked_at = clock_timestamp()
+        where tenant = ${tenant} and ${one} and revoked_at is null returning id`;
+      return rows.map((row) => row.id);
+    },
+
+    /** Hosts of one tenant are admitted one after another, so that what was counted is still true afterwards. */
+    async countLive(tx: Transaction, tenant: string): Promise<number> {
+      await tx`select pg_advisory_xact_lock(hashtextextended(${`edge hosts of ${tenant}`}, 0))`;
+      return count(tx, tenant);
+    },
+    count: (tenant: string): Promise<number> => count(sql, tenant),
+
+    async insert(tx: Transaction, host: NewHost): Promise<void> {
+      await tx`
+        insert into edge_hosts (id, tenant, name, tags, created_by, agent_version)
+        values (${host.id}, ${host.tenant}, ${host.name}, ${texts(host.tags)}::text[], ${host.created_by},
+          ${host.agent_version})`;
+    },
+
+    /** Whose key it is, of any tenant. */
+    async keyHolder(query: Sql | Transaction, key: Uint8Array): Promise<KeyRow | null> {
+      const [row] = await query<KeyRow[]>`
+        select k.tenant, k.host_id, k.state, h.revoked_at
+        from edge_host_keys k join edge_hosts h on h.id = k.host_id where k.public_key = ${Buffer.from(key)}`;
+      return row ?? null;
+    },
+
+    /** @returns false: some host has or had the key */
+    async addKey(
+      tx: Transaction,
+      { tenant, id }: Pick<HostRow, "tenant" | "id">,
+      key: Uint8Array,
+      state: "current" | "next",
+    ): Promise<boolean> {
+      const { count } = await tx`
+        insert into edge_host_keys (public_key, tenant, host_id, state)
+        values (${Buffer.from(key)}, ${tenant}, ${id}, ${state}) on conflict (public_key) do nothing`;
+      return count > 0;
+    },
+
+    /** Within the last hour. */
+    async newKeys(tx: Transaction, tenant: string, id: string): Promise<number> {
+      const [row] = await tx<{ count: number }[]>`
+        select count(*)::int as count from edge_host_keys
+        where tenant = ${tenant} and host_id = ${id} and created_at > now() - interval '1 hour'`;
+      return row?.count ?? 0;
+    },
+
+    /** Drops the next key, for another one to be it. */
+    async dropNext(tx: Transaction, tenant: string, id: string): Promise<void> {
+      await tx`update edge_host_keys set state = 'dropped'
+        where tenant = ${tenant} and host_id = ${id} and state = 'next'`;
+    },
+
+    /** A live host by its id alone, for a daemon, whose proof says that it is the one. */
+    async liveById(tx: Transaction, id: string): Promise<HostRow | null> {
+      const [row] = await tx<HostRow[]>`${selecting} where h.id = ${id} and h.revoked_at is null for update of h`;
+      return row ?? null;
+    },
+  };
+}
+
+async function count(query: Sql | Transaction, tenant: string): Promise<number> {
+  const [row] = await query<{ count: number }[]>`
+    select count(*)::int as count from edge_hosts where tenant = ${tenant} and revoked_at is null`;
+  return row?.count ?? 0;
+}
