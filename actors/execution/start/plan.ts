@@ -8,6 +8,7 @@
 
 import { type Static, Type } from "@sinclair/typebox";
 import { Delivery, JudgeValidator, OutputHandler, Validator } from "../../agent/manifest/execution/results.ts";
+import type { NetworkSpec } from "../../agent/manifest/spec.ts";
 import { Starter } from "../../identity/starter.ts";
 import { defineLog } from "../../kernel/effect.ts";
 import { AnyJson } from "../../kernel/json.ts";
@@ -220,8 +221,8 @@ export const Plan = Type.Object({
     write: Type.Array(Type.String()),
     read_only: Type.Boolean(),
   }),
-  /** `spec.security.network`, or null. */
-  network: AnyJson,
+  /** `spec.security.network`, or null: written by the start from a checked manifest, and not judged again. */
+  network: Type.Unsafe<Pick<NetworkSpec, keyof NetworkSpec> | null>(AnyJson),
   asked: Asked,
   startup_script: Nullable(Type.String()),
   bootstrap_path: Nullable(Type.String()),

@@ -7,7 +7,7 @@
 import { LRUCache } from "lru-cache";
 import { execution } from "../../../actors/execution/execution.ts";
 import type { ExecutionState } from "../../../actors/execution/state.ts";
-import { type NetworkPolicy, type NetworkRules, policyOf } from "../../../actors/policy/network/policy.ts";
+import { type NetworkPolicy, policyOf } from "../../../actors/policy/network/policy.ts";
 import type { Admission } from "../../adapters/egress/port.ts";
 import type { Runtime } from "../../runtime/port.ts";
 import { type ExecutionIdentity, type ExecutionTokens, egressUser } from "../execution-tokens/port.ts";
@@ -125,8 +125,7 @@ export function createAdmission({
     const before = instances.get(identity.instanceId)?.subject;
     if (before) return before;
     const plan = await plans.of(at);
-    // The manifest was checked when it was deployed.
-    const policy = policyOf(plan.network as unknown as NetworkRules | null);
+    const policy = policyOf(plan.network);
     // The node may have been closed since the execution began.
     const closed = policy.reach === "public" && !openEgress;
     const agentId = state.header.agent_id;

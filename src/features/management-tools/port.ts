@@ -5,6 +5,7 @@ import { Value } from "@sinclair/typebox/value";
 import type { Identity } from "../../../actors/identity/identity.ts";
 import { isObject, type Json } from "../../../actors/kernel/json.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
+import { isStorableJson, unusableText } from "../../../actors/manifest/storable.ts";
 import { canonicalName } from "../../../actors/tool/catalog.ts";
 import { derivedUuid } from "../../lib/digest.ts";
 import { type CallPolicy, type CallWho, ToolFailure, type ToolOutcome } from "../tools/port.ts";
@@ -97,14 +98,26 @@ const maxIssues = 20;
 /** Defaults filled in, `null` for absent ones. @throws ToolFailure `invalid_arguments` with `issues` */
 function readArguments<S extends TObject>(schema: S, given: unknown): Static<S> {
   const present = isObject(given) ? withoutNulls(schema, given) : given;
-  const filled = Value.Default(schema, present);
-  if (Value.Check(schema, filled)) return filled;
+  const filled = isObject(present) ? { ...defaultsOf(schema), ...present } : present;
   const issues: Json[] = [];
+  for (const [path, value] of Object.entries(isObject(present) ? present : {})) {
+    // Operations ask their stores for what they are given: a text that none can hold is nothing they know.
+    if (!isStorableJson(value)) issues.push({ path, message: unusableText, code: "invalid" });
+  }
+  if (issues.length === 0 && Value.Check(schema, filled)) return filled;
   for (const { path, message } of Value.Errors(schema, filled)) {
     if (issues.length < maxIssues) issues.push({ path: path.slice(1).replaceAll("/", "."), message, code: "invalid" });
   }
   throw new ToolFailure("invalid_arguments", "The arguments do not fit the tool", { issues });
 }
+
+/** Of members that are absent: what is there of another kind is not mended by a default. */
+const defaultsOf = ({ properties }: TObject): object =>
+  Object.fromEntries(
+    Object.entries(properties)
+      .filter(([, member]) => member.default !== undefined)
+      .map(([name, member]) => [name, structuredClone(member.default)]),
+  );
 
 function withoutNulls(schema: TObject, given: object): object {
   const required = new Set(schema.required ?? []);

@@ -1,5 +1,4 @@
 /** `web.search` and `web.fetch`: what agents read of the web without a connection of their own. */
-import type { NetworkSpec } from "../../../actors/agent/manifest/spec.ts";
 import { execution } from "../../../actors/execution/execution.ts";
 import { openSearch } from "../../adapters/search/port.ts";
 import { integer, ports, secret, url } from "../../config/setting.ts";
@@ -37,9 +36,7 @@ export const webTools = defineFeature({
       maxBytes: settings.webFetchMaxBytes,
       ports: settings.webFetchPorts,
       async networkOf(tenant, key) {
-        const { network } = await executions.plans.of({ kind: execution.kind, key, tenant });
-        // Written by the start from a checked manifest.
-        return network as unknown as NetworkSpec | null;
+        return (await executions.plans.of({ kind: execution.kind, key, tenant })).network;
       },
       now,
     });

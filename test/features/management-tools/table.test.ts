@@ -109,6 +109,18 @@ describe.each(table)("%s", (names, scope, required) => {
     expect(written.join(" ")).toBe(required);
   });
 
+  test("takes no text that no store can hold", async () => {
+    const [name = ""] = spelled;
+    for (const member of ["anything", ...Object.keys(tools.find(name)?.arguments.properties ?? {})]) {
+      for (const text of ["a\0b", "\ud800", ["\0"], { "\0": 1 }]) {
+        const refused: LooseJson = await tools.call(name, callerWith(everyScope), { [member]: text });
+        // Neither is what is of another kind mended by a default.
+        if (scope === "operators") expect(refused.code).toBe("operator_required");
+        else expect(refused.details.issues.map(({ path }: LooseJson) => path)).toContain(member);
+      }
+    }
+  });
+
   test("is refused without the scope, for another tenant, without its arguments", async () => {
     const [name = ""] = spelled;
     const lacking = callerWith(everyScope.filter((one) => one !== scope));

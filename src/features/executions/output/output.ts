@@ -19,8 +19,7 @@ export async function outputOf(runtime: Pick<Runtime, "of">, { tenant, key }: Ad
 
 /** What an agent's handler and destinations may reach off the open internet: what the agent itself may. */
 export function networkOf({ network }: Pick<Plan, "network">): NetworkSpec | null {
-  // The manifest was checked when it was deployed.
-  return network as unknown as NetworkSpec | null;
+  return network;
 }
 
 /** @throws Terminal for a template that cannot be rendered: trying again yields the same */

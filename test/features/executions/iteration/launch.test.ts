@@ -42,8 +42,8 @@ async function specOf(
 }
 
 describe("egress", () => {
-  const listed = { mode: "allow", allowlist: ["api.example"], denylist: [] };
-  const none = { mode: "none", allowlist: [], denylist: [] };
+  const listed = { mode: "allow", allowlist: ["api.example"], denylist: [] } as const;
+  const none = { mode: "none", allowlist: [], denylist: [] } as const;
   test.each([
     ["a policy", listed, docker, true],
     ["no network section: refused there, and said so", null, docker, true],

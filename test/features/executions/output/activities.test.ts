@@ -34,7 +34,7 @@ afterAll(() => receiver.stop());
 
 const loopback = [parseHostPattern("127.0.0.1")].filter((pattern) => pattern !== null);
 /** What an agent lists that may reach the receiver. */
-const listing = () => ({ mode: "deny", allowlist: [`127.0.0.1:${receiver.port}`], denylist: [] });
+const listing = () => ({ mode: "deny" as const, allowlist: [`127.0.0.1:${receiver.port}`], denylist: [] });
 const outside: GuardedOptions = { resolve: async () => [], allowPrivate: loopback };
 const firstDelayMs = 40;
 
@@ -212,7 +212,11 @@ describe("webhook", () => {
     "private addresses are refused, and asked once: %s",
     async (url) => {
       const { start, lines } = await open({ outside: { ...outside, allowPrivate: [] } });
-      const network = { mode: "allow", allowlist: ["127.0.0.1:1", "169.254.169.254", "10.0.0.1"], denylist: [] };
+      const network = {
+        mode: "allow" as const,
+        allowlist: ["127.0.0.1:1", "169.254.169.254", "10.0.0.1"],
+        denylist: [],
+      };
       const run = await start({ network, output_handler: hook("/", { url, required: true }) });
       expect(await run.ended()).toMatchObject({ status: "failed", error_code: "output_handler_failed" });
       expect((await run.ended()).error).toContain("is refused");

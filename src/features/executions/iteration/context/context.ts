@@ -95,13 +95,12 @@ export function contextTexts({ runtime, outside, view, maskerOf }: ContextOption
     if (plan.context.length === 0) return "";
     const kept = await keptText(runtime, actor);
     if (kept !== null) return kept;
-    // Both were written by the start from a checked manifest.
+    // Written by the start from a checked manifest.
     const items = plan.context as unknown as readonly ContextItem[];
-    const network = plan.network as unknown as NetworkSpec | null;
     const loaded = await loadContext(items, {
       tenant: actor.tenant,
       view: () => view(plan),
-      network,
+      network: plan.network,
       outside,
       signal,
     });
