@@ -134,7 +134,7 @@ describe("runs", () => {
     ["run", null, "invalid_arguments"],
     ["run", { name: "nothing" }, "workflow_not_found"],
     ["run", { name: "asks", blackboard: { input: 1 } }, "reserved_blackboard_key"],
-    ["run", { name: "asks", intent: "\0" }, "validation_failed"],
+    ["run", { name: "asks", intent: "\0" }, "invalid_arguments"],
     ["status", { execution_id: "abc" }, "invalid_arguments"],
     ["logs", { execution_id: Bun.randomUUIDv7(), limit: 501 }, "invalid_arguments"],
     ["signal", { execution_id: Bun.randomUUIDv7() }, "validation_failed"],
