@@ -59,9 +59,9 @@ export const approval = defineActor({
       return turn.turn();
     },
 
-    approve(state, { feedback, approved_by, arguments: edit, remember, ...act }, context) {
+    approve(state, { feedback, approved_by, arguments: edit, remember, seen_sha256, ...act }, context) {
       const answer: Answer = { status: "approved", decision: "approved", response: "approved", feedback };
-      const details = { ...noDetails, approved_by, edit, remember };
+      const details = { ...noDetails, approved_by, edit, remember, seen_sha256 };
       return decide(state, context, { ...act, via: "approve" }, answer, details);
     },
 
@@ -99,7 +99,7 @@ export const approval = defineActor({
       return turn.turn({ outcome: "issued", expires_at: iso(state.expires_at) });
     },
 
-    decide_by_link(state, { hash, source, decision, feedback, reason, caller = null }, context) {
+    decide_by_link(state, { hash, source, decision, feedback, reason, seen_sha256, caller = null }, context) {
       if (state === null) return unchanged(state, { outcome: "unknown" });
       const link = state.links.find((one) => one.hash === hash);
       const turn = new ApprovalTurn(state, context);
@@ -110,9 +110,12 @@ export const approval = defineActor({
         refuse(turn, { by: caller, via: "link", source }, `${code}: a link for ${link.recipient}`);
         return turn.turn({ outcome: "forbidden", code });
       }
+      const isYes = decision === "approve";
+      const unfit = isYes ? unfitness(state, { seen_sha256 }) : null;
+      // The link stays good: its holder looks again.
+      if (unfit !== null) return turn.turn({ outcome: "unfit", code: unfit });
       turn.change({ links: state.links.map((one) => (one === link ? { ...one, used: true } : one)) });
       const by = { sub: null, kind: "link", email: link.recipient, roles: [], issued_by: link.issued_by ?? null };
-      const isYes = decision === "approve";
       const status = isYes ? "approved" : "rejected";
       const answer: Answer = { status, decision: status, response: status, feedback: isYes ? feedback : reason };
       return answered(turn, { by, via: "link", source, work_id: null }, answer, noDetails, peopleBehind(link));

@@ -5,8 +5,8 @@ import type { UnfitCode } from "./messages.ts";
 import { argumentsLog } from "./record.ts";
 import { escapedJson } from "./shown.ts";
 import type { ApprovalState } from "./state.ts";
-import { type CallArguments, isWithin, type Remember, shownArguments } from "./tool-call.ts";
-import { ApprovalTurn, type DecisionSource, type Result, unchanged } from "./turn.ts";
+import { type CallArguments, isWithin, shownArguments } from "./tool-call.ts";
+import { ApprovalTurn, type DecisionDetails, type DecisionSource, type Result, unchanged } from "./turn.ts";
 
 /** Requests remembered whose consent an edit has voided. */
 const maxVoided = 100;
@@ -16,8 +16,10 @@ const maxNamed = 300;
 /** Why an approval with these cannot be given; null: it can. */
 export function unfitness(
   { request: { tool_call } }: ApprovalState,
-  { edit, remember }: { readonly edit?: CallArguments | undefined; readonly remember?: Remember | undefined },
+  { edit, remember, seen_sha256: seen }: Pick<DecisionDetails, "edit" | "remember" | "seen_sha256">,
 ): UnfitCode | null {
+  // An edit came in between: the approver would agree to arguments that they have not seen.
+  if (seen !== undefined && tool_call !== undefined && seen !== tool_call.arguments_sha256) return "arguments_changed";
   if (edit !== undefined && (tool_call?.editable !== true || shownArguments(edit).truncated)) {
     return "arguments_not_editable";
   }

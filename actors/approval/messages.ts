@@ -66,6 +66,16 @@ const Act = {
 };
 /** Of a request that may be repeated: the same again gets the answer it got first. Null: it never is. */
 const work_id = Nullable(Text);
+const seen_sha256 = Type.Optional(Text);
+
+/** The identity behind what is asked about. */
+const Initiator = Type.Object({
+  kind: Text,
+  sub: Text,
+  email: Nullable(Text),
+  /** That vouches for `sub`; absent: no realm does, or an earlier version asked. */
+  realm: Type.Optional(Text),
+});
 
 /** What is asked of people. The actor that opens it hears of the decision as `approval_decided`. */
 export const Open = Type.Object({
@@ -93,13 +103,9 @@ export const Open = Type.Object({
   quorum: Type.Integer({ minimum: 1 }),
   forbid_initiator: Type.Boolean(),
   allow_agents: Type.Boolean(),
-  initiator: Type.Object({
-    kind: Text,
-    sub: Text,
-    email: Nullable(Text),
-    /** That vouches for `sub`; absent: no realm does, or an earlier version asked. */
-    realm: Type.Optional(Text),
-  }),
+  initiator: Initiator,
+  /** Of a tool call: who opened the session that made it, where that is another; `forbid_initiator` excludes both. */
+  opener: Type.Optional(Initiator),
   notify: Type.Array(Notify),
   remind_after_ms: Nullable(Milliseconds),
   escalate: Nullable(Type.Object({ after_ms: Milliseconds, approvers: Type.Array(Text), notify: Type.Array(Notify) })),
@@ -142,7 +148,12 @@ export type ForbiddenCode = Static<typeof Forbidden>["code"];
 /** Of a tool call: what the approver asks for beside the decision is not to be had. It stays as it is. */
 const Unfit = Type.Object({
   outcome: Type.Literal("unfit"),
-  code: Type.Union([Type.Literal("arguments_not_editable"), Type.Literal("remember_not_allowed")]),
+  code: Type.Union([
+    Type.Literal("arguments_not_editable"),
+    Type.Literal("remember_not_allowed"),
+    /** They are others by now than those that the approver has seen. */
+    Type.Literal("arguments_changed"),
+  ]),
 });
 export type UnfitCode = Static<typeof Unfit>["code"];
 
@@ -199,11 +210,14 @@ export function ownerOf({ kind }: Protocol<typeof ownerMessages>, key: string): 
 
 export const approvalProtocol = defineProtocol({
   kind: "approval",
-  version: 3,
+  version: 4,
   messages: {
     /** By its owner, in one commit with the state entry. Repeatable. `arguments`: of a tool call, whole. */
     open: message({ body: Type.Object({ ...Open.properties, arguments: Type.Optional(CallArguments) }) }),
-    /** Of a tool call: `arguments` replace those that were asked about, `remember` is granted with the approval. */
+    /**
+     * Of a tool call: `arguments` replace those that were asked about, `remember` is granted with the approval, and
+     * `seen_sha256` is the digest of the arguments that the approver was shown: no other ones are approved.
+     */
     approve: message({
       body: Type.Object({
         ...Act,
@@ -212,6 +226,7 @@ export const approvalProtocol = defineProtocol({
         approved_by: Nullable(Text),
         arguments: Type.Optional(CallArguments),
         remember: Type.Optional(Remember),
+        seen_sha256,
       }),
       reply: DecisionReply,
     }),
@@ -238,6 +253,7 @@ export const approvalProtocol = defineProtocol({
         decision: Type.Union([Type.Literal("approve"), Type.Literal("reject")]),
         feedback: Nullable(Text),
         reason: Nullable(Text),
+        seen_sha256,
       }),
       reply: DecisionReply,
     }),

@@ -60,3 +60,9 @@ export function notificationDetails(
 function shownName(destination: Destination): string {
   return destination.type === "email" ? destination.recipient : new URL(destination.url).host;
 }
+
+/** Each address among the approvers gets a mail with a link of its own. */
+export function mailsTo(approvers: readonly string[]): Notify[] {
+  const to = approvers.flatMap((one) => (one.startsWith("email:") ? [one.slice("email:".length)] : []));
+  return to.length === 0 ? [] : [{ type: "email", to }];
+}

@@ -1,6 +1,6 @@
 /** Who may decide about an approval, and when two deciders are one and the same person. */
 import { type Claims, folded, isNamed } from "../policy/security/people.ts";
-import type { Decider, ForbiddenCode } from "./messages.ts";
+import type { Decider, ForbiddenCode, Open } from "./messages.ts";
 import { type ApprovalState, approversOf, type DecidedBy, type Link } from "./state.ts";
 
 /** For telling whether two are the same person, where taking two for one only refuses more. */
@@ -21,14 +21,30 @@ export function decisionRefusal(state: ApprovalState, by: Decider, managesFleet:
 export function recipientRefusal(state: ApprovalState, recipient: string): ForbiddenCode | null {
   const { forbid_initiator, required_role } = state.request;
   if (forbid_initiator && isInitiator(state, { sub: null, email: recipient })) return "self_approval_forbidden";
+  if (forbid_initiator && state.request.kind === "tool_call" && isUnaddressed(state)) return "approver_not_allowed";
   const reader = { sub: null, email: recipient, roles: [] };
   // What an agent does is decided by an address that was named for it, or by a caller who is signed in.
   if (state.request.kind === "tool_call" && approversOf(state).length === 0) return "approver_not_allowed";
   return required_role === null && isApprover(state, reader) ? null : "approver_not_allowed";
 }
 
-function isInitiator(
-  { request: { initiator } }: ApprovalState,
+/** Those whose work is asked about. */
+const behind = ({ request: { initiator, opener } }: ApprovalState): readonly Open["initiator"][] =>
+  opener === undefined ? [initiator] : [initiator, opener];
+
+/** Kinds that have no mailbox: a link for one of their own addresses cannot be. */
+const impersonal: readonly string[] = ["service_account", "unknown"];
+
+/** A person whose address is not known may be the reader of any mail, so that none can be told to be another's. */
+const isUnaddressed = (state: ApprovalState): boolean =>
+  behind(state).some(({ kind, sub, email }) => email === null && !sub.includes("@") && !impersonal.includes(kind));
+
+function isInitiator(state: ApprovalState, by: Pick<DecidedBy, "sub" | "realm" | "email">): boolean {
+  return behind(state).some((one) => isSame(one, by));
+}
+
+function isSame(
+  initiator: Open["initiator"],
   { sub, realm, email }: Pick<DecidedBy, "sub" | "realm" | "email">,
 ): boolean {
   // Where one of the two realms was not stored, two of one subject are taken for one person: that only refuses more.

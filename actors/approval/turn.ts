@@ -64,6 +64,8 @@ export interface DecisionDetails {
   /** Of a tool call: the arguments it is approved with, where they are others; and what is granted with it. */
   readonly edit?: CallArguments | undefined;
   readonly remember?: Remember | undefined;
+  /** Digest of the arguments that the approver was shown; absent: it is not said which. */
+  readonly seen_sha256?: string | undefined;
 }
 export const noDetails: DecisionDetails = { payload: null, approved_by: null, rejected_by: null };
 

@@ -6,9 +6,9 @@ import { type Static, Type } from "@sinclair/typebox";
 import { CallArguments } from "../approval/tool-call.ts";
 import { defineActivity, type Outcome } from "../kernel/activity.ts";
 import { AnyJson, JsonObject } from "../kernel/json.ts";
-import { Nothing } from "../kernel/schema.ts";
+import { Nothing, Nullable } from "../kernel/schema.ts";
 import { CountedFor } from "../policy/rates/counted.ts";
-import { CallClearance } from "../policy/security/clearance.ts";
+import { AskedApproval, CallClearance } from "../policy/security/clearance.ts";
 import { Warning } from "./start/plan.ts";
 
 export const IterationRun = Type.Object({
@@ -231,6 +231,8 @@ const CallAskInput = Type.Object({
   seq: Type.Integer(),
   call_id: Type.String(),
   edited: Type.Optional(Type.Integer()),
+  /** As in `ToolCallInput`; absent in work of earlier versions. */
+  work: Type.Optional(ToolCallInput),
 });
 /**
  * Outcome: `call_gathered`. Read what people are to be shown of a call: its arguments, as they are and without the values
@@ -238,6 +240,7 @@ const CallAskInput = Type.Object({
  */
 export const callGather = defineActivity({
   name: "call.gather",
+  version: 2,
   input: CallAskInput,
   output: Type.Object({
     arguments: CallArguments,
@@ -245,6 +248,15 @@ export const callGather = defineActivity({
     full: Type.Union([Type.Literal("execution"), Type.Literal("tenant"), Type.Null()]),
     /** Whether this node's configuration sends mail. */
     mails: Type.Boolean(),
+    /** The address of the identity that started the execution, as far as it is known. */
+    initiator_email: Type.Optional(Nullable(Type.String())),
+    /** Of edited arguments: whom today's policy has asked about them, or why it does not let them run. */
+    judged: Type.Optional(
+      Type.Union([
+        Type.Object({ status: Type.Literal("cleared"), approvals: Type.Array(AskedApproval) }),
+        ...ToolAnswer.anyOf,
+      ]),
+    ),
   }),
 });
 export type CallGathered = Outcome<typeof callGather>;

@@ -50,6 +50,9 @@ export function fail(turn: ExecutionTurn, code: string, reason: string): void {
   });
 }
 
+export const failUnapproved = (turn: ExecutionTurn): void =>
+  fail(turn, "tool_approval_timed_out", "No person approved a tool call in time");
+
 export function cancel(turn: ExecutionTurn, reason: string | null): void {
   end(turn, "cancelled", { reason });
   turn.emit("execution_cancelled", { reason, cancelled_at: turn.at, ...took(turn) });

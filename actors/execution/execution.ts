@@ -20,7 +20,7 @@ import { begin, firstState } from "./beginning.ts";
 import { adoptChild, childEnded, childrenOutlive, childStarted, type Ended, unwanted } from "./children.ts";
 import { noteCommandOutput, noteConsole } from "./console.ts";
 import { deadlineTimers, endWatch, iterationTimer, keepDeadline } from "./deadlines.ts";
-import { cancel, fail, timeOut } from "./ending.ts";
+import { cancel, failUnapproved, timeOut } from "./ending.ts";
 import {
   instancePickedUp,
   instanceSpawned,
@@ -51,11 +51,12 @@ import {
 } from "./loop/loop.ts";
 import { judgeCall, outsideJudgeEnded, outsideJudgesOverdue } from "./loop/outside-calls.ts";
 import { watchDispatch } from "./loop/tool-calls.ts";
-import { noteUnused } from "./loop/waiting.ts";
+import { noteUnused } from "./loop/waiting/waiting.ts";
 import { type CancelReply, executionProtocol, type PickedUpReply, type StartReply } from "./messages.ts";
 import { forgetDeliveries } from "./output/delivery.ts";
 import { handleId, recallId } from "./output/handling.ts";
 import { handlerEnded, handlerOverdue, outputHandled, outputRecalled } from "./output/output-handler.ts";
+import { noteOutsideCall } from "./loop/waiting/asked-outside.ts";
 import { contextLog, planLog } from "./start/plan.ts";
 import { ExecutionState, isOver, listedMembers } from "./state.ts";
 import { completeState } from "./stored-state.ts";
@@ -183,11 +184,14 @@ export const execution = defineActor({
       const turn = new ExecutionTurn(state, context);
       // Of an execution that is over the decision stays on record, with no call that was run.
       if (isOver(state)) noteUnused(turn, decision);
-      else if (onApprovalDecided(turn, decision) === "fails") {
-        fail(turn, "tool_approval_timed_out", "No person approved a tool call in time");
-      }
+      else if (onApprovalDecided(turn, decision) === "fails") failUnapproved(turn);
       return turn.turn();
     },
+
+    asked_outside: (state, news, context) =>
+      within(state, context, (turn) => {
+        if (turn.state.status === "running" && noteOutsideCall(turn, news) === "fails") failUnapproved(turn);
+      }),
 
     // An execution has no clock that a child's calls stop: the judges it waits for have a time of their own.
     child_waiting: (state) => unchanged(state),

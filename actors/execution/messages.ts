@@ -268,6 +268,28 @@ export type AdoptReply = Static<typeof AdoptReply>;
 const EraseReply = Type.Object({ outcome: Type.Union([Type.Literal("erased"), Type.Literal("unknown")]) });
 export type EraseReply = Static<typeof EraseReply>;
 
+/** By a call of the execution, made outside of its loop, that people are asked about: what becomes of it. */
+const OutsideNews = Type.Object({
+  news: Type.Union([
+    Type.Literal("waiting"),
+    Type.Literal("approved"),
+    Type.Literal("rejected"),
+    Type.Literal("withdrawn"),
+  ]),
+  invocation_id: Type.String(),
+  tool: Type.String(),
+  approval_id: Type.String(),
+  /** Of the open approval, Unix ms. */
+  expires_at: Type.Integer(),
+  /** Why it will not run. */
+  code: Nullable(Type.String()),
+  /** What an approver grants: whom it spares asking again, and of which arguments; null: of any. */
+  grant: Type.Optional(Type.Object({ from: Type.String(), sha256: Nullable(Type.String()) })),
+  /** No person decided in time, and that fails the execution. */
+  fails: Type.Optional(Type.Literal(true)),
+});
+export type OutsideNews = Static<typeof OutsideNews>;
+
 /** One entry of the loop log. `dispatch` and `final` are stored replies, the rest is the conversation. */
 export const LoopEntry = Type.Union([
   Type.Object({ entry: Type.Literal("message"), message: ChatMessage }),
@@ -286,7 +308,7 @@ export const outsideCallLog = defineLog("outside_calls", Type.Object({ tool: Typ
 
 export const executionProtocol = defineProtocol({
   kind: "execution",
-  version: 7,
+  version: 8,
   messages: {
     /** The same again gets the same reply. */
     start: message({ body: Type.Object({ header: Header, plan: Plan }), reply: StartReply }),
@@ -344,6 +366,7 @@ export const executionProtocol = defineProtocol({
     }),
     /** Approvals of tool calls. */
     ...ownerMessages,
+    asked_outside: message({ body: OutsideNews }),
     /** Timers. */
     deadline: message({ body: Nothing }),
     iteration_deadline: message({ body: Instance }),

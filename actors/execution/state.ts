@@ -8,7 +8,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Delivery } from "../agent/manifest/execution/results.ts";
 import { Nullable, Text } from "../kernel/schema.ts";
-import { ClearedCall } from "../policy/security/clearance.ts";
+import { AskedApproval, ClearedCall } from "../policy/security/clearance.ts";
 import { ToolEntry } from "../tool/catalog.ts";
 import { Child } from "./child.ts";
 import { Panel } from "./judging/panel-state.ts";
@@ -58,6 +58,12 @@ export const CallWait = Type.Object({
   sha256: Nullable(Text),
   /** Entry of the loop log that holds the arguments as an approver changed them. */
   edited: Nullable(Int),
+  /** Who is asked about the arguments as they were changed; absent: those whom the clearance names. */
+  asks: Type.Optional(Type.Array(AskedApproval)),
+  /** The arguments were changed, and it is not known yet who is asked about them: at least who changed them. */
+  stale: Type.Optional(Type.Boolean()),
+  /** How often they were changed; absent: never. */
+  edits: Type.Optional(Int),
 });
 export type CallWait = Static<typeof CallWait>;
 
@@ -249,14 +255,18 @@ export const Waiting = Type.Object({
 });
 export type Waiting = Static<typeof Waiting>;
 
+/** A call of the execution that people are asked about, made outside of its loop. */
+const AskedOutside = Type.Object({ invocation_id: Text, approval_id: Text, tool: Text, expires_at: Int });
+
 /** What is not asked about again in this execution. */
-const Remembered = Type.Object({
+export const Remembered = Type.Object({
   tool: Text,
   /** Who asked: a capability of a context, or the manifest. */
   from: Text,
   /** Of the arguments; null: any. */
   sha256: Nullable(Text),
 });
+export type Remembered = Static<typeof Remembered>;
 
 export const ExecutionState = Type.Object({
   header: Header,
@@ -294,6 +304,8 @@ export const ExecutionState = Type.Object({
   waiting: Type.Optional(Waiting),
   /** Calls beside the loop, oldest first, and how many the log `outside_calls` holds; absent: none was judged. */
   outside: Type.Optional(Type.Object({ logged: Int, calls: Type.Array(OutsideCall) })),
+  /** Absent: none. */
+  asked_outside: Type.Optional(Type.Array(AskedOutside)),
   /** Absent: nothing. */
   remembered: Type.Optional(Type.Array(Remembered)),
 });

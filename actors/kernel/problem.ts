@@ -119,6 +119,7 @@ export const problems = {
   // well-formed but invalid
   validation_failed: 422,
   // tool calls that wait for a person
+  arguments_changed: 409,
   arguments_not_editable: 422,
   invalid_arguments: 422,
   remember_not_allowed: 422,

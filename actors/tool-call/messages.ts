@@ -38,6 +38,11 @@ export const KeptCall = Type.Object({
   ceilings: Type.Array(Text),
   grants: Nullable(Type.Array(Type.Unsafe<ToolGrant>(AnyJson))),
   patterns: Nullable(Type.Array(Text)),
+  /** The addresses of starter and opener, as far as they are known; absent in calls of earlier versions. */
+  starter_email: Type.Optional(Nullable(Text)),
+  opener_email: Type.Optional(Nullable(Text)),
+  /** Whether approvers are told by mail; absent: they are. */
+  mails: Type.Optional(Type.Boolean()),
 });
 export type KeptCall = Static<typeof KeptCall>;
 
@@ -45,24 +50,39 @@ export type KeptCall = Static<typeof KeptCall>;
 export const CallOutcome = Type.Object({
   outcome: Type.Union([Type.Literal("success"), Type.Literal("failed"), Type.Literal("withdrawn")]),
   result: JsonObject,
+  /** Whether the tool was reached, or may have been; absent: it was, unless the call was withdrawn. */
+  executed: Type.Optional(Type.Boolean()),
 });
 export type CallOutcome = Static<typeof CallOutcome>;
 
 /** Makes the call that people have approved. */
 export const runCall = defineActivity({
   name: "tool_call.run",
+  version: 2,
   input: Nothing,
   output: CallOutcome,
 });
 
-/** Reads the edited arguments as the next person may see them. */
-export const showCall = defineActivity({ name: "tool_call.show", input: Nothing, output: CallArguments });
+/** Reads edited arguments as people may see them, and judges by today's policy whether they may run and who is asked. */
+export const showCall = defineActivity({
+  name: "tool_call.show",
+  version: 2,
+  input: Nothing,
+  output: Type.Object({
+    ...CallArguments.properties,
+    /** Whom they concern and who has not been spared; absent in answers of earlier versions. */
+    asked: Type.Optional(Type.Array(AskedApproval)),
+    /** Why they may not run after all. */
+    refused: Type.Optional(CallOutcome),
+  }),
+});
 
 export const Opened = Type.Object({ approval_id: Text, expires_at: Text });
 export type Opened = Static<typeof Opened>;
 
 export const toolCallProtocol = defineProtocol({
   kind: "tool_call",
+  version: 2,
   messages: {
     /** Its first question is opened in the same commit. Repeatable. */
     open: message({

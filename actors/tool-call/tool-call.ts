@@ -8,8 +8,9 @@
  * Each question, its decision and the call's next step are one commit. What it came to is kept for a day.
  */
 import { type Static, Type } from "@sinclair/typebox";
-import { type ApprovalDecided, approvalProtocol, type Notify, type Open, ownerOf } from "../approval/messages.ts";
-import { askedCall, CallArguments, promptOf } from "../approval/tool-call.ts";
+import { type ApprovalDecided, approvalProtocol } from "../approval/messages.ts";
+import { CallArguments, type Remember } from "../approval/tool-call.ts";
+import { executionProtocol, type OutsideNews } from "../execution/messages.ts";
 import { defineActor } from "../kernel/actor.ts";
 import { defineLog, schedule } from "../kernel/effect.ts";
 import { AnyJson, JsonObject } from "../kernel/json.ts";
@@ -17,6 +18,7 @@ import type { BodyOf } from "../kernel/message.ts";
 import { Milliseconds, Nullable, Text } from "../kernel/schema.ts";
 import { iso } from "../kernel/time.ts";
 import { type Context, type Turn, TurnEffects } from "../kernel/turn.ts";
+import { askedAnew, sourceOf } from "../policy/security/asked.ts";
 import { AskedApproval } from "../policy/security/clearance.ts";
 import { type InvocationFact, invocationFact } from "../tool/invocation.ts";
 import {
@@ -28,15 +30,25 @@ import {
   type ToolCallMessages,
   toolCallProtocol,
 } from "./messages.ts";
+import { failsExecution, questionOf } from "./question.ts";
 
 const Status = Type.Union(
   (["waiting", "running", "answered", "withdrawn"] as const).map((status) => Type.Literal(status)),
 );
 
+/** Who is not to be asked again about calls of the tool. */
+const Grant = Type.Object({
+  tool: Text,
+  from: Text,
+  /** Of the arguments; null: any. */
+  sha256: Nullable(Text),
+});
+
 export const ToolCallState = Type.Object({
   call: KeptCall,
   /** As people see them; those of an edit once there is one. */
   shown: CallArguments,
+  /** Of an edit: those who are asked about it, the one who made it first. */
   asked: Type.Array(AskedApproval),
   /** How many of them have agreed. */
   agreed: Type.Integer(),
@@ -49,6 +61,12 @@ export const ToolCallState = Type.Object({
   edited: Nullable(JsonObject),
   outcome: Nullable(CallOutcome),
   ended_at: Nullable(Milliseconds),
+  /** Approvals that were given, also to arguments that were changed since; absent: the first `agreed` ones. */
+  given: Type.Optional(Type.Array(Text)),
+  /** How often approvers changed the arguments; absent: never. */
+  edits: Type.Optional(Type.Integer()),
+  /** What approvers have granted with it to a caller without an execution; absent: nothing. */
+  grants: Type.Optional(Type.Array(Grant)),
 });
 export type ToolCallState = Static<typeof ToolCallState>;
 
@@ -75,7 +93,7 @@ export const toolCall = defineActor({
       const turn = new CallTurn(
         {
           ...{ call, shown, asked, agreed: 0, approval_id: "", approvals: [], expires_at: 0 },
-          ...{ status: "waiting", edited: null, outcome: null, ended_at: null },
+          ...{ status: "waiting", edited: null, outcome: null, ended_at: null, given: [] },
         },
         context,
       );
@@ -102,10 +120,9 @@ export const toolCall = defineActor({
     },
 
     seen(state, outcome, context) {
-      const next = state?.asked[state.agreed];
-      if (state?.status !== "waiting" || next === undefined) return { state, effects: [] };
+      if (state?.status !== "waiting" || outcome.id !== showId(context.key, state)) return { state, effects: [] };
       const turn = new CallTurn(state, context);
-      turn.seen(next, outcome);
+      turn.seen(outcome);
       return turn.turn();
     },
 
@@ -131,6 +148,9 @@ const failed = (tool: string, code: string, message: string): CallOutcome => ({
 });
 
 const maxReason = 16_384;
+/** One for each edit; calls of earlier versions counted by who had agreed. */
+const showId = (key: string, { edits, agreed }: ToolCallState): string =>
+  edits === undefined ? `show:${key}:${agreed}` : `show:${key}:edit:${edits}`;
 
 class CallTurn extends TurnEffects<ToolCallMessages> {
   constructor(
@@ -142,97 +162,107 @@ class CallTurn extends TurnEffects<ToolCallMessages> {
   }
 
   /** Opens the question that is next in turn. */
-  ask({ from, approval }: AskedApproval): void {
-    const { call, shown } = this.state;
+  ask(ask: AskedApproval): void {
     const { now, key } = this.context;
     const id = this.context.newIdBeside(approvalProtocol);
-    const timeout_ms = approval.timeout_seconds * 1000;
-    const tool_call = askedCall({
-      tool: call.tool,
-      arguments: shown,
-      editable: approval.editable,
-      // Without a session there is nothing that could remember.
-      remember: "none",
-      model_reason: null,
-      agent_name: call.execution?.agent_name ?? null,
-      iteration_number: call.execution?.iteration ?? null,
-      invocation_id: key,
-      security_context: from === "manifest" ? null : from.context,
-      capability_index: from === "manifest" ? null : from.capability_index,
-    });
-    const body: Open & { readonly arguments: CallArguments } = {
-      owner: ownerOf(toolCallProtocol, key),
-      kind: "tool_call",
-      execution_id: call.execution?.id ?? key,
-      root_execution_id: call.execution?.id ?? key,
-      workflow_id: null,
-      workflow_name: null,
-      state_name: null,
-      visit: null,
-      prompt: promptOf(tool_call),
-      asked_at: now,
-      timeout_ms,
-      default_response: null,
-      // An execution that waits by itself is failed by its own loop; here there is a caller who hears of it.
-      reject_on_timeout: true,
-      approvers: approval.approvers,
-      required_role: null,
-      quorum: approval.quorum,
-      forbid_initiator: approval.forbid_initiator,
-      allow_agents: false,
-      initiator: initiatorOf(call),
-      notify: mailsTo(approval.approvers),
-      remind_after_ms: null,
-      escalate: null,
-      tool_call,
-      arguments: shown,
-    };
+    const body = questionOf(this.state, key, ask, now);
     this.tell(approvalProtocol, id, "open", body, { coCommit: true });
     this.state.approval_id = id;
     this.state.approvals = [...this.state.approvals, id];
-    this.state.expires_at = now + timeout_ms;
+    this.state.expires_at = now + body.timeout_ms;
     this.note({ outcome: "waiting", approval_id: id });
+    this.tellExecution("waiting");
   }
 
-  decided({ status, arguments: edit, reason }: ApprovalDecided): void {
+  decided({
+    status,
+    arguments: edit,
+    arguments_sha256: sha256 = "",
+    reason,
+    remember = "none",
+  }: ApprovalDecided): void {
     const { state } = this;
     const { tool } = state.call;
+    const ask = state.asked[state.agreed];
     if (status === "approved") {
+      state.given = [...givenOf(state), state.approval_id];
       state.agreed += 1;
-      if (edit !== undefined) state.edited = edit;
-      const next = state.asked[state.agreed];
-      if (next === undefined) this.run();
-      else if (edit === undefined) this.ask(next);
-      // What the next one is shown may not hold values of secrets, and what does is not known here.
-      else this.perform(showCall, {}, { id: `show:${this.context.key}:${state.agreed}`, then: "seen" });
+      this.tellExecution("approved", this.granted(ask, remember, edit === undefined ? state.shown.sha256 : sha256));
+      if (edit === undefined) this.goOn();
+      else this.edited(ask, edit);
     } else if (status === "withdrawn") this.withdrawn();
     else if (status === "timed_out") {
-      this.refuse(failed(tool, "approval_timed_out", `No person approved the call of ${tool} in time`));
+      const fails = ask !== undefined && failsExecution(state.call, ask.approval);
+      const code = fails ? "tool_approval_timed_out" : "approval_timed_out";
+      this.tellExecution("rejected", { code, ...(fails ? { fails: true } : {}) });
+      this.refuse(failed(tool, code, `No person approved the call of ${tool} in time`));
     } else {
       const said = (reason ?? "").slice(0, maxReason).toWellFormed();
       const refused = failed(tool, "rejected_by_person", `A person rejected the call of ${tool}: ${said}`);
+      this.tellExecution("rejected", { code: "rejected_by_person" });
       this.refuse({ ...refused, result: { ...refused.result, reason: said } });
     }
   }
 
-  /** The edited arguments are known as the next one may see them. */
-  seen(next: AskedApproval, outcome: BodyOf<ToolCallMessages["seen"]>): void {
+  /**
+   * An approver has changed the arguments: who agreed before has agreed to others. Whom the changed ones concern, and what
+   * of them people may see, is not known here.
+   */
+  private edited(by: AskedApproval | undefined, edit: KeptCall["arguments"]): void {
+    const { state } = this;
+    state.edited = edit;
+    state.edits = (state.edits ?? 0) + 1;
+    state.asked = by === undefined ? [] : [by];
+    state.agreed = state.asked.length;
+    this.perform(showCall, {}, { id: showId(this.context.key, state), then: "seen" });
+  }
+
+  /** Who is not asked again from now on: an execution remembers it itself, of other callers the call does. */
+  private granted(ask: AskedApproval | undefined, remember: Remember, sha256: string): Partial<OutsideNews> {
+    if (ask === undefined || remember === "none") return {};
+    const grant = { from: sourceOf(ask), sha256: remember === "tool" ? null : sha256 };
+    if (this.state.call.execution !== null) return { grant };
+    this.state.grants = [...(this.state.grants ?? []), { tool: this.state.call.tool, ...grant }];
+    return {};
+  }
+
+  /** The edited arguments are known as people may see them, and whom they concern. */
+  seen(outcome: BodyOf<ToolCallMessages["seen"]>): void {
+    const { state } = this;
     if (!outcome.ok) {
-      this.refuse(failed(this.state.call.tool, outcome.code, outcome.message));
+      this.refuse(failed(state.call.tool, outcome.code, outcome.message));
       return;
     }
-    this.state.shown = outcome.value;
-    this.ask(next);
+    const { asked, refused, ...shown } = outcome.value;
+    if (refused !== undefined) {
+      this.refuse(refused);
+      return;
+    }
+    state.shown = shown;
+    if (asked !== undefined) {
+      const { asks, agreed } = askedAnew(state.asked[0], asked);
+      Object.assign(state, { asked: asks, agreed });
+    }
+    this.goOn();
+  }
+
+  /** Asks the next one, or runs the call where all have agreed. */
+  private goOn(): void {
+    const next = this.state.asked[this.state.agreed];
+    if (next === undefined) this.run();
+    else this.ask(next);
   }
 
   ran(outcome: CallOutcome): void {
-    this.tellExecuted(outcome.outcome !== "withdrawn");
+    this.tellExecuted(outcome.executed ?? outcome.outcome !== "withdrawn");
+    if (outcome.outcome === "withdrawn") this.tellExecution("withdrawn");
     if (outcome.outcome === "withdrawn") this.note({ outcome: "withdrawn" });
     this.end(outcome, outcome.outcome === "withdrawn" ? "withdrawn" : "answered");
   }
 
   withdrawn(): void {
     this.note({ outcome: "withdrawn" });
+    this.tellExecution("withdrawn");
     this.tellExecuted(false);
     const { tool } = this.state.call;
     this.end({ outcome: "withdrawn", result: failed(tool, "withdrawn", "The call was withdrawn").result }, "withdrawn");
@@ -252,10 +282,25 @@ class CallTurn extends TurnEffects<ToolCallMessages> {
 
   /** Its approvers hear whether the call was made. */
   private tellExecuted(executed: boolean): void {
-    const { approvals, agreed } = this.state;
-    for (const id of approvals.slice(0, agreed)) {
+    for (const id of givenOf(this.state)) {
       this.tell(approvalProtocol, id, "executed", { executed }, { coCommit: true });
     }
+  }
+
+  /** Its execution shows what becomes of the call; while there is none, no one does. */
+  private tellExecution(news: OutsideNews["news"], more: Partial<OutsideNews> = {}): void {
+    const { call, approval_id, expires_at } = this.state;
+    if (call.execution === null) return;
+    const body = {
+      news,
+      invocation_id: this.context.key,
+      tool: call.tool,
+      approval_id,
+      expires_at,
+      code: null,
+      ...more,
+    };
+    this.tell(executionProtocol, call.execution.id, "asked_outside", body);
   }
 
   private end(outcome: CallOutcome, status: ToolCallState["status"]): void {
@@ -275,13 +320,5 @@ class CallTurn extends TurnEffects<ToolCallMessages> {
   }
 }
 
-function initiatorOf({ starter }: KeptCall): Open["initiator"] {
-  if (starter === null) return { kind: "unknown", sub: "", email: null };
-  return { kind: starter.kind, sub: starter.sub, email: null, realm: starter.realm };
-}
-
-/** Each address among the approvers gets a mail with a link of its own. */
-function mailsTo(approvers: readonly string[]): Notify[] {
-  const to = approvers.flatMap((one) => (one.startsWith("email:") ? [one.slice("email:".length)] : []));
-  return to.length === 0 ? [] : [{ type: "email", to }];
-}
+/** The approvals that were given; of a call of an earlier version, which knew no edits by later ones, the first ones. */
+const givenOf = ({ given, approvals, agreed }: ToolCallState): readonly string[] => given ?? approvals.slice(0, agreed);

@@ -3,7 +3,7 @@
 import type { Json } from "../../kernel/json.ts";
 import type { FailedCall, JudgedCall, RefusedCall } from "../../policy/security/clearance.ts";
 import { keptArgumentBytes } from "../../tool/invocation.ts";
-import type { ToolCall } from "../activities.ts";
+import type { ToolAnswer, ToolCall } from "../activities.ts";
 import type { CallStatus } from "../events.ts";
 import type { Loop, PendingCall } from "../state.ts";
 import { trimText } from "../trim.ts";
@@ -118,6 +118,33 @@ export function answerCall(
   };
   noteOnRecord(turn, call, ended, status === "refused" ? "deny" : "allow");
   loop.calls = loop.calls.filter(({ call_id }) => call_id !== call.call_id);
+}
+
+/** Answers a call with what became of it. @param more of the tool message beside */
+export function answerEnded(turn: ExecutionTurn, loop: Loop, call: EndedCall, ended: ToolAnswer, more: Result): void {
+  const { tool } = call;
+  if (ended.status === "succeeded") {
+    answerCall(turn, loop, call, "succeeded", { ...ended.result, ...more }, { error: null });
+    return;
+  }
+  const { code, message } = ended;
+  if (ended.status === "failed") {
+    const details = ended.details === undefined ? {} : { details: ended.details };
+    answerCall(
+      turn,
+      loop,
+      call,
+      "failed",
+      { ...failure(tool, code, message), ...details, ...more },
+      { error: message },
+    );
+    return;
+  }
+  const { error_code, violation_type, attempted, retry_after_seconds } = ended;
+  noteViolation(turn, tool, violation_type, { code, error_code, attempted });
+  const advice = retry_after_seconds === undefined ? {} : { retry_after_seconds };
+  const result = { ...failure(tool, code, discourage(message)), error_code, ...advice };
+  answerCall(turn, loop, call, "refused", result, { error: message, violation: violation_type });
 }
 
 /** @returns bytes of the whole result */

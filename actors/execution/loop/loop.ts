@@ -29,7 +29,7 @@ import { loopLog } from "../messages.ts";
 import type { Loop, LoopPhase, PendingCall } from "../state.ts";
 import { trimText } from "../trim.ts";
 import type { ExecutionTurn } from "../turn.ts";
-import { keepClocks } from "./clocks.ts";
+import { keepClocks } from "./waiting/clocks.ts";
 import { openingMessages } from "./conversation.ts";
 import { answer, awaitAnswer, storedAnswer } from "./loop-answer.ts";
 import { answerHeldBack, heldBackRefusal, noteRateWarnings } from "./own-limits.ts";
@@ -46,7 +46,7 @@ import {
   toolEnded,
 } from "./tool-calls.ts";
 import { callBefore, toolJudgeEnded, toolJudgesOverdue } from "./tool-judges.ts";
-import { type Decided, decided, gathered, noteUnused } from "./waiting.ts";
+import { type Decided, decided, gathered, noteUnused } from "./waiting/waiting.ts";
 
 /** Longest prompt and response kept with an `llm_interaction`. */
 const keptTextBytes = 1_048_576;

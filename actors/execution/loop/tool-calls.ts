@@ -5,18 +5,17 @@
  */
 
 import { CMD_RUN, findTool, type ToolEntry } from "../../tool/catalog.ts";
-import type { CallCleared, ModelAnswer, ToolAnswer, ToolCall, ToolCallInput, ToolOutcome } from "../activities.ts";
+import type { CallCleared, ModelAnswer, ToolAnswer, ToolCall, ToolOutcome } from "../activities.ts";
 import { callClear, toolCall } from "../activities.ts";
 import { noteCommandRest } from "../console.ts";
 import type { Dispatch, DispatchResult } from "../messages.ts";
-import { loopLog } from "../messages.ts";
 import type { Loop, PendingCall } from "../state.ts";
 import { trimOutput, trimText } from "../trim.ts";
 import type { ExecutionTurn } from "../turn.ts";
 import {
   answerCall,
+  answerEnded,
   discourage,
-  type EndedCall,
   failure,
   isTimeUp,
   keptArguments,
@@ -33,8 +32,9 @@ import { storedAnswer } from "./loop-answer.ts";
 import { noteOnRecord } from "./on-record.ts";
 import { refuseHeldCall } from "./own-limits.ts";
 import { type Clearance, dismissToolJudges, seekClearance } from "./tool-judges.ts";
-import { isApproved, isUnderWay, isWaiting, nextAsk } from "./wait-state.ts";
-import { dropWait, seekApproval, tellExecuted, unasked } from "./waiting.ts";
+import { inputOf } from "./tool-work.ts";
+import { isApproved, isUnderWay, isWaiting, needsPeople } from "./waiting/wait-state.ts";
+import { dropWait, seekApproval, tellExecuted, unasked } from "./waiting/waiting.ts";
 
 /** Answered dispatches kept for telling repeats: more than a loop can make in its rounds, usually. */
 const keptDispatches = 512;
@@ -129,7 +129,7 @@ export function advanceCalls(turn: ExecutionTurn, loop: Loop): "busy" | "all ans
 /** @param now how many more may look, whether nothing runs, whether a call before it waits */
 function mayBegin(call: PendingCall, now: { free: number; alone: boolean; waits: boolean }): boolean {
   if (call.read_only) return now.free > 0;
-  return now.alone && (!now.waits || nextAsk(call) !== null);
+  return now.alone && (!now.waits || needsPeople(call));
 }
 
 function begin(turn: ExecutionTurn, loop: Loop, call: PendingCall): void {
@@ -138,8 +138,8 @@ function begin(turn: ExecutionTurn, loop: Loop, call: PendingCall): void {
 
 /** What comes after the judges: people, and then the call itself. */
 function proceed(turn: ExecutionTurn, loop: Loop, call: PendingCall): void {
-  if (nextAsk(call) !== null) seekApproval(turn, loop, call);
-  if (nextAsk(call) !== null || !loop.calls.includes(call) || isUnderWay(call)) return;
+  if (needsPeople(call)) seekApproval(turn, loop, call);
+  if (needsPeople(call) || !loop.calls.includes(call) || isUnderWay(call)) return;
   // Nothing but its own place keeps it: what must be alone is not started beside one that waits.
   if (!call.read_only && loop.calls.some((other) => other !== call && isWaiting(other))) return;
   if (call.command !== null && isApproved(call)) clearCommand(turn, call);
@@ -212,23 +212,6 @@ function start(turn: ExecutionTurn, loop: Loop, call: PendingCall): void {
     return;
   }
   turn.perform(toolCall, inputOf(turn, call), { id: call.activity, then: "tool_outcome" });
-}
-
-function inputOf(turn: ExecutionTurn, call: PendingCall): ToolCallInput {
-  const edited = call.wait?.edited ?? null;
-  return {
-    execution_id: turn.executionId,
-    iteration: turn.iteration.number,
-    instance_id: turn.iteration.instance_id,
-    log: loopLog(turn.iteration.instance_id).name,
-    seq: call.seq,
-    call_id: call.call_id,
-    tool: call.tool,
-    repeatable: call.read_only,
-    ...(call.clearance === undefined ? {} : { invocation_id: call.clearance.invocation_id }),
-    ...(edited === null ? {} : { edited }),
-    ...(isApproved(call) ? { approved: true as const } : {}),
-  };
 }
 
 /** The model reads that a person changed its arguments. */
@@ -334,32 +317,6 @@ export function toolEnded(turn: ExecutionTurn, loop: Loop, call: PendingCall, ou
     : { status: "failed", code: outcome.code, message: outcome.message };
   tellExecuted(turn, call, ended.status !== "refused");
   answerEnded(turn, loop, call, ended, editedBy(call));
-}
-
-function answerEnded(turn: ExecutionTurn, loop: Loop, call: EndedCall, ended: ToolAnswer, more: Result): void {
-  const { tool } = call;
-  if (ended.status === "succeeded") {
-    answerCall(turn, loop, call, "succeeded", { ...ended.result, ...more }, { error: null });
-    return;
-  }
-  const { code, message } = ended;
-  if (ended.status === "failed") {
-    const details = ended.details === undefined ? {} : { details: ended.details };
-    answerCall(
-      turn,
-      loop,
-      call,
-      "failed",
-      { ...failure(tool, code, message), ...details, ...more },
-      { error: message },
-    );
-    return;
-  }
-  const { error_code, violation_type, attempted, retry_after_seconds } = ended;
-  noteViolation(turn, tool, violation_type, { code, error_code, attempted });
-  const advice = retry_after_seconds === undefined ? {} : { retry_after_seconds };
-  const result = { ...failure(tool, code, discourage(message)), error_code, ...advice };
-  answerCall(turn, loop, call, "refused", result, { error: message, violation: violation_type });
 }
 
 /** Takes back what is under way, because its result will not be used. */

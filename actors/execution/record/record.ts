@@ -10,7 +10,7 @@ import { AnyJson, type Json } from "../../kernel/json.ts";
 import { Nullable, Text, Time } from "../../kernel/schema.ts";
 import { iso } from "../../kernel/time.ts";
 import { readEvent } from "../events.ts";
-import { deadlineAt } from "../loop/clocks.ts";
+import { deadlineAt } from "../loop/waiting/clocks.ts";
 import { Status } from "../messages.ts";
 import { Hierarchy, Mode, type Plan, RuntimeFacts, Trigger, Volume, Warning } from "../start/plan.ts";
 import type { ExecutionState, ListedExecution } from "../state.ts";

@@ -3,3 +3,4 @@
 export type { CallEditor } from "./call-edits.ts";
 export { deciderOf, sourceOf } from "./caller.ts";
 export type { Approvals, Signal } from "./service.ts";
+export { shownArguments } from "./shown-arguments.ts";

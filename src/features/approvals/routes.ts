@@ -94,6 +94,7 @@ export function approvalRoutes({ approvals, sql, newId }: ApprovalRoutesOptions)
         "self_approval_forbidden",
         "approval_not_found",
         "approval_already_decided",
+        "arguments_changed",
         "arguments_not_editable",
         "invalid_arguments",
         "remember_not_allowed",

@@ -54,6 +54,14 @@ export const ApproveBody = Type.Object(
           "the original, `[redacted]` too. The quorum counts anew",
       }),
     ),
+    arguments_sha256: Type.Optional(
+      Type.String({
+        maxLength: 64,
+        description:
+          "Of a tool call: the `arguments_sha256` of the approval as it was read. Where another approver has changed the " +
+          "arguments since, nothing is decided: 409 `arguments_changed`",
+      }),
+    ),
     remember: Type.Optional(
       Type.Unsafe<Remember>({
         ...Remember,
@@ -85,6 +93,7 @@ export const LinkDecisionBody = Type.Object(
     decision: Type.Union([Type.Literal("approve"), Type.Literal("reject")]),
     feedback: Type.Optional(Feedback),
     reason: Type.Optional(Feedback),
+    arguments_sha256: Type.Optional(Type.String({ maxLength: 64 })),
   },
   { examples: [{ decision: "reject", reason: "The numbers of May are missing" }] },
 );

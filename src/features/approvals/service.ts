@@ -95,6 +95,14 @@ export function createApprovals({ runtime, records, publicUrl, now }: ApprovalsO
     return state;
   }
 
+  /** What an edit means, and the digest of the arguments that it changes: it is no edit of any others. */
+  async function readEdit(act: Act, edit: NonNullable<ApproveBody["arguments"]>) {
+    const state = await stateOf(act.tenant, act.approvalId);
+    const { tool_call } = state.request;
+    const seen = tool_call === undefined ? {} : { seen_sha256: tool_call.arguments_sha256 };
+    return { ...seen, arguments: await edits.read(act, state, edit) };
+  }
+
   /** The histories of several approvals, by id. */
   async function eventsOf(ids: readonly string[]): Promise<ReadonlyMap<string, readonly ApprovalEvent[]>> {
     const behind = ids.map((key) => ({ key, seq: 0 }));
@@ -170,18 +178,18 @@ export function createApprovals({ runtime, records, publicUrl, now }: ApprovalsO
 
     /**
      * @param workId of a request that may be repeated: the same again has the same answer
-     * @throws Problem 404 `approval_not_found`, 409 `approval_already_decided`, 403, of a tool call also 422
-     *   `arguments_not_editable`, `invalid_arguments`, `remember_not_allowed`
+     * @throws Problem 404 `approval_not_found`, 409 `approval_already_decided`, 403, of a tool call also 409
+     *   `arguments_changed`, 422 `arguments_not_editable`, `invalid_arguments`, `remember_not_allowed`
      */
     async approve(act: Act, workId: string, body: ApproveBody): Promise<DecisionBody> {
-      const { feedback = null, approved_by = null, arguments: edit, remember } = body;
-      const changed =
-        edit === undefined ? undefined : await edits.read(act, await stateOf(act.tenant, act.approvalId), edit);
+      const { feedback = null, approved_by = null, arguments: edit, arguments_sha256: seen, remember } = body;
+      const changed = edit === undefined ? {} : await readEdit(act, edit);
       return decide(act, "approve", {
         work_id: workId,
         feedback,
         approved_by,
-        ...(changed === undefined ? {} : { arguments: changed }),
+        ...changed,
+        ...(seen === undefined ? {} : { seen_sha256: seen }),
         ...(remember === undefined ? {} : { remember }),
       });
     },
@@ -238,7 +246,7 @@ export function createApprovals({ runtime, records, publicUrl, now }: ApprovalsO
     /**
      * @param caller who the request proved to come from besides the link; null where it proved no caller
      * @throws Problem 403 for the issuer of a link that was made for another, 404, 409 `approval_already_decided`,
-     *   410 `link_expired`
+     *   or `arguments_changed`, 410 `link_expired`
      */
     async decideByLink(
       at: Address,
@@ -248,10 +256,13 @@ export function createApprovals({ runtime, records, publicUrl, now }: ApprovalsO
         readonly decision: "approve" | "reject";
         readonly feedback: string | null;
         readonly reason: string | null;
+        /** Of a tool call: the digest of the arguments that the holder was shown; null: not said. */
+        readonly seen: string | null;
       },
       source: Source,
     ): Promise<DecisionBody> {
-      const body = { caller, source, hash: hashOf(token), ...answer };
+      const { seen, ...said } = answer;
+      const body = { caller, source, hash: hashOf(token), ...said, ...(seen === null ? {} : { seen_sha256: seen }) };
       return decisionBody(at.key, await ask(at.tenant, at.key, "decide_by_link", body));
     },
   };
@@ -315,6 +326,7 @@ function alreadyDecided({
 const unfit: Readonly<Record<UnfitCode, string>> = {
   arguments_not_editable: "The arguments of this call cannot be changed",
   remember_not_allowed: "This approval does not offer to remember that much",
+  arguments_changed: "The arguments were changed meanwhile: look at them as they are now, and decide again",
 };
 
 const refusals: Readonly<Record<ForbiddenCode, string>> = {

@@ -177,7 +177,7 @@ export const executions = defineFeature({
       },
     });
     const { maskerOf } = referred;
-    approvals.editedBy(execution.kind, executionCallEditor({ runtime, plans, pipeline }));
+    approvals.editedBy(execution.kind, executionCallEditor({ runtime, plans, pipeline, maskerOf }));
     pipeline.hiddenBy((tenant, key) => maskerOf({ kind: execution.kind, key, tenant }));
     pipeline.judgedBy(judgesOutside({ runtime, plans, maskerOf }));
     const { startAs, cancelOfAgent } = executions;
@@ -247,7 +247,14 @@ export const executions = defineFeature({
         }),
         toolCallActivity({ runtime, plans, pipeline }),
         callClearActivity({ runtime, plans, pipeline }),
-        callGatherActivity({ runtime, approvals, mails: node.mail !== null }),
+        callGatherActivity({
+          runtime,
+          plans,
+          pipeline,
+          approvals,
+          starters: node.starters,
+          mails: node.mail !== null,
+        }),
         outputHandleActivity({ runtime, plans, outside, incidents }),
         outputRecallActivity(runtime),
         deliverySendActivity({ runtime, plans, outside, incidents, log: warn }),

@@ -5,7 +5,7 @@ import { Problem } from "../../../actors/kernel/problem.ts";
 import { rateUserOf } from "../../../actors/policy/rates/limits.ts";
 import { contextByIdentity } from "../../../actors/policy/security/system.ts";
 import type { Tenants } from "../../identity/tenants/tenants.ts";
-import type { Call, CallPolicy, CallWho, Cleared, Invoked, Pipeline } from "../pipeline/port.ts";
+import type { AskPeople, Call, CallPolicy, CallWho, Invoked, Pipeline } from "../pipeline/port.ts";
 import type { Attempts } from "../seal/port.ts";
 import type { ContextReader } from "../security-contexts/port.ts";
 import type { RegisteredTool } from "../tools/port.ts";
@@ -21,7 +21,7 @@ export interface ToolCallsOptions {
   readonly contexts: Pick<ContextReader, "exists" | "mayUse">;
   readonly attempts: Attempts;
   readonly tenants: Pick<Tenants, "find">;
-  readonly askPeople: (call: Call, cleared: Cleared) => Promise<{ approval_id: string; expires_at: string }>;
+  readonly askPeople: AskPeople;
   readonly newId: () => string;
 }
 

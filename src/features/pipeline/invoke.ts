@@ -14,6 +14,7 @@ import {
   type JudgesSaid,
   type MaskerOf,
   type Pipeline,
+  refusalOf,
 } from "./port.ts";
 
 export interface InvokeParts {
@@ -56,7 +57,7 @@ export function createInvoke(parts: InvokeParts): Pick<Pipeline, "invoke" | "res
       recorded,
     });
     if (clearance.is === "refused") incidents.report(incidentOf(call, tool, clearance));
-    return answerOf(clearance);
+    return refusalOf(clearance);
   }
 
   /** Of a call that is on record already. */
@@ -107,10 +108,11 @@ export function createInvoke(parts: InvokeParts): Pick<Pipeline, "invoke" | "res
     return answerTo(outcome);
   }
 
-  /** Has people asked; where as many calls wait as may, the call is refused. */
-  async function asked(call: Call, one: Cleared, ask: AskPeople): Promise<Invoked> {
+  /** Has people asked; where as many calls wait as may, the call is refused. @returns null: none has to be asked */
+  async function asked(call: Call, one: Cleared, ask: AskPeople): Promise<Invoked | null> {
     try {
-      return { is: "waiting", ...(await ask(call, one)) };
+      const opened = await ask(call, one);
+      return opened === null ? null : { is: "waiting", ...opened };
     } catch (error) {
       const refused = error instanceof ToolRefusal ? outcomeOf(error) : null;
       const { invocationId, tenant } = call;
@@ -132,7 +134,7 @@ export function createInvoke(parts: InvokeParts): Pick<Pipeline, "invoke" | "res
     const { code } = clearance;
     invocations.change(call.invocationId, call.tenant, { outcome: "failed", code, ...violation });
     if (clearance.is === "refused") refusedLate(call, clearance.tool, clearance);
-    return answerOf(clearance);
+    return refusalOf(clearance);
   }
 
   /** Its caller has ended while it was judged. */
@@ -181,7 +183,8 @@ export function createInvoke(parts: InvokeParts): Pick<Pipeline, "invoke" | "res
       }
       const passed = clearance.entry.skip_judge === true ? judged : await pastJudges(call, judged, standing);
       if ("is" in passed) return passed;
-      if (passed.clearance.approvals.length > 0) return asked(call, passed, ask);
+      const waiting = passed.clearance.approvals.length > 0 ? await asked(call, passed, ask) : null;
+      if (waiting !== null) return waiting;
       return runOnRecord(call, passed, false);
     },
 
@@ -225,21 +228,6 @@ function rejectedBy(tool: string, { judge, score, reason }: Extract<JudgesSaid, 
     score,
   };
   return { error_code: 2009, code: "judge_rejected", violation_type: "judge_rejected", message, details };
-}
-
-function answerOf(clearance: Judged["clearance"]): Invoked {
-  switch (clearance.is) {
-    case "refused": {
-      const { error_code, code, violation_type, message, details } = clearance;
-      return { is: "refused", error_code, code, violation_type, message, details };
-    }
-    case "failed": {
-      const { code, message, issues } = clearance;
-      return { is: "failed", code, message, ran: false, ...(issues === undefined ? {} : { issues }) };
-    }
-    case "cleared":
-      throw new Error("the call is cleared");
-  }
 }
 
 function answerTo(outcome: ToolOutcome): Invoked {

@@ -47,8 +47,28 @@ export type Invoked =
   /** A person is asked; the outcome is read by the invocation's id. */
   | { readonly is: "waiting"; readonly approval_id: string; readonly expires_at: string };
 
-/** Has a person asked about a call, durably. @returns once the approval is open @throws ToolRefusal where it may not wait */
-export type AskPeople = (call: Call, cleared: Cleared) => Promise<{ approval_id: string; expires_at: string }>;
+/** What a caller is told of a call that policy does not let run. */
+export function refusalOf(clearance: Judged["clearance"]): Invoked {
+  switch (clearance.is) {
+    case "refused": {
+      const { error_code, code, violation_type, message, details } = clearance;
+      return { is: "refused", error_code, code, violation_type, message, details };
+    }
+    case "failed": {
+      const { code, message, issues } = clearance;
+      return { is: "failed", code, message, ran: false, ...(issues === undefined ? {} : { issues }) };
+    }
+    case "cleared":
+      throw new Error("the call is cleared");
+  }
+}
+
+/**
+ * Has a person asked about a call, durably.
+ * @returns once the approval is open; null: all whom policy has asked have granted it before
+ * @throws ToolRefusal where it may not wait
+ */
+export type AskPeople = (call: Call, cleared: Cleared) => Promise<{ approval_id: string; expires_at: string } | null>;
 
 export interface InvokeOptions {
   /** The record of the call was begun by the caller, as allowed and running. */

@@ -1,31 +1,34 @@
 /** The work of waiting calls: made once people have agreed, shown as the next may see them. */
+import type { Static } from "@sinclair/typebox";
 import { execution } from "../../../actors/execution/execution.ts";
 import { isOver } from "../../../actors/execution/state.ts";
+import { isGranted } from "../../../actors/policy/security/asked.ts";
 import { keptArgumentBytes } from "../../../actors/tool/invocation.ts";
 import { type CallOutcome, runCall, showCall } from "../../../actors/tool-call/messages.ts";
 import { type ToolCallState, toolCall } from "../../../actors/tool-call/tool-call.ts";
 import type { Starters } from "../../identity/callers/starters.ts";
 import { type Activity, type ActivityContext, implement, type Runtime, Terminal } from "../../runtime/port.ts";
 import type { InvocationWriter } from "../invocations/port.ts";
-import type { Pipeline } from "../pipeline/port.ts";
+import { isCleared, type Pipeline, refusalOf } from "../pipeline/port.ts";
 import type { ToolRegistry } from "../tools/port.ts";
 import { madeAgain } from "./kept.ts";
 import { outcomeOf } from "./outcome.ts";
-import type { ShowArguments } from "./service.ts";
+import type { GrantsOf, ShowArguments } from "./service.ts";
 
 export interface WaitingActivitiesOptions {
   readonly runtime: Pick<Runtime, "of">;
-  readonly pipeline: Pick<Pipeline, "resume">;
+  readonly pipeline: Pick<Pipeline, "clear" | "resume">;
   readonly registry: Pick<ToolRegistry, "of">;
   readonly invocations: Pick<InvocationWriter, "change">;
   readonly starters: Pick<Starters, "identityOf">;
   readonly show: ShowArguments;
+  readonly granted: GrantsOf;
   /** Whether the session of a call is at an end. */
   readonly isSessionOver: (tenant: string, sessionId: string) => Promise<boolean>;
 }
 
 export function waitingActivities(options: WaitingActivitiesOptions): readonly Activity[] {
-  const { runtime, pipeline, registry, invocations, starters, show, isSessionOver } = options;
+  const { runtime, pipeline, registry, invocations, starters, show, granted, isSessionOver } = options;
 
   async function stateOf({ tenant, key }: ActivityContext["actor"]): Promise<ToolCallState> {
     const state = await runtime.of(toolCall).at(tenant, key).read();
@@ -74,11 +77,26 @@ export function waitingActivities(options: WaitingActivitiesOptions): readonly A
     return outcomeOf(call.tool, await pipeline.resume(made, edited ?? undefined));
   }
 
+  /** Edited arguments, by today's policy: whom they concern may be others than those whom the former ones did. */
+  async function seenAnew(context: ActivityContext): Promise<Static<typeof showCall.output>> {
+    const { actor, signal } = context;
+    const { tenant, key: invocationId } = actor;
+    const { call, edited } = await stateOf(actor);
+    const given = edited ?? call.arguments;
+    const shown = await show(tenant, call.execution?.id ?? null, given);
+    const made = await madeAgain(call, { tenant, invocationId, signal }, starters);
+    const [judged] = await pipeline.clear([{ ...made, arguments: given }], true);
+    if (judged === undefined) throw new Error("a call was not judged");
+    if (!isCleared(judged)) return { ...shown, refused: outcomeOf(call.tool, refusalOf(judged.clearance)) };
+    const grants = await granted(tenant, made.who);
+    const asked = judged.clearance.approvals.filter((ask) => !isGranted(grants, call.tool, ask, shown.sha256));
+    return { ...shown, asked: [...asked] };
+  }
+
   return [
     implement(runCall, { concurrency: 128, retry: { attempts: 3, firstDelayMs: 500 } }, (_, context) => run(context)),
-    implement(showCall, { concurrency: 32, retry: { attempts: 20, firstDelayMs: 500 } }, async (_, { actor }) => {
-      const { call, edited } = await stateOf(actor);
-      return show(actor.tenant, call.execution?.id ?? null, edited ?? call.arguments);
-    }),
+    implement(showCall, { concurrency: 32, retry: { attempts: 20, firstDelayMs: 500 } }, (_, context) =>
+      seenAnew(context),
+    ),
   ];
 }

@@ -1,9 +1,9 @@
 /** Tool calls outside of an agent's loop that wait for people (docs/reference/tools.md). */
 import { execution } from "../../../actors/execution/execution.ts";
-import { isObject, type Json } from "../../../actors/kernel/json.ts";
 import { toolCallProtocol } from "../../../actors/tool-call/messages.ts";
 import { toolCall } from "../../../actors/tool-call/tool-call.ts";
 import { approvals } from "../approvals/feature.ts";
+import { shownArguments } from "../approvals/port.ts";
 import { executions } from "../executions/feature.ts";
 import { defineFeature } from "../feature.ts";
 import { invocations } from "../invocations/feature.ts";
@@ -11,7 +11,7 @@ import { pipeline } from "../pipeline/feature.ts";
 import { tools } from "../tools/feature.ts";
 import { waitingActivities } from "./activities.ts";
 import { waitingProjection, waitingRecords } from "./records.ts";
-import { argumentsShown, createWaitingCalls, editorOf, type ShowArguments } from "./service.ts";
+import { createWaitingCalls, editorOf, type GrantsOf, type ShowArguments } from "./service.ts";
 import { startWaitingSweep } from "./sweep.ts";
 import { invocationTool } from "./tool.ts";
 
@@ -22,7 +22,7 @@ export const waitingCalls = defineFeature({
   name: "waiting-calls",
   tenantTables: ["waiting_calls"],
   needs: { approvals, executions, invocations, pipeline, tools },
-  open({ sql, runtime, starters, warn }, { approvals, executions, invocations, pipeline, tools }) {
+  open({ sql, runtime, starters, mail, warn }, { approvals, executions, invocations, pipeline, tools }) {
     const records = waitingRecords(sql);
     const sessions: IsSessionOver[] = [];
     const isSessionOver: IsSessionOver = async (tenant, sessionId) => {
@@ -30,12 +30,23 @@ export const waitingCalls = defineFeature({
       return said.some((isOver) => isOver);
     };
     const show: ShowArguments = async (tenant, executionId, given) => {
-      if (executionId === null) return argumentsShown(given, given);
-      const masker = await executions.maskerOf({ kind: execution.kind, key: executionId, tenant });
-      const redacted: Json = masker === null ? given : masker.maskJson(given);
-      return argumentsShown(given, isObject(redacted) ? redacted : {});
+      const key = executionId;
+      return shownArguments(
+        given,
+        key === null ? null : await executions.maskerOf({ kind: execution.kind, key, tenant }),
+      );
     };
-    const service = createWaitingCalls({ runtime, records, show, asked: approvals.askedCalls });
+    const granted: GrantsOf = async (tenant, { execution: own, principal, sessionId }) => {
+      if (own === null) return records.grantsOf(tenant, principal, sessionId);
+      return (await runtime.of(execution).at(tenant, own.id).read())?.remembered ?? [];
+    };
+    const service = createWaitingCalls({
+      ...{ runtime, records, show, granted },
+      asked: approvals.askedCalls,
+      waitingOf: (tenant, id) => approvals.waitingCalls(tenant, id, 0),
+      addressOf: starters.addressOf,
+      mails: mail !== null,
+    });
     approvals.editedBy(toolCallProtocol.kind, editorOf({ runtime, show }, pipeline, starters));
     return {
       service: {
@@ -45,12 +56,15 @@ export const waitingCalls = defineFeature({
       },
       actors: [toolCall],
       activities: () =>
-        waitingActivities({ runtime, pipeline, registry: tools, invocations, starters, show, isSessionOver }),
+        waitingActivities({
+          ...{ runtime, pipeline, registry: tools, invocations, starters, show, granted, isSessionOver },
+        }),
       projections: [waitingProjection],
       toolProviders: [invocationTool(service)],
       sweeps: [() => startWaitingSweep({ runtime, records, isSessionOver, warn })],
       queues: [{ name: "waiting_calls", depth: service.reading }],
       endWork: service.withdrawTenant,
+      erase: service.eraseTenant,
     };
   },
 });

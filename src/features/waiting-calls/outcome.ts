@@ -14,11 +14,13 @@ export function outcomeOf(tool: string, invoked: Invoked): CallOutcome {
     case "failed": {
       const { code, message, details = {}, issues } = invoked;
       const told: Body = isObject(details) ? details : { details };
-      return failure(tool, code, message, issues === undefined ? told : { ...told, issues: [...issues] });
+      const members = issues === undefined ? told : { ...told, issues: [...issues] };
+      return { ...failure(tool, code, message, members), executed: invoked.ran };
     }
     case "refused": {
       const { error_code, code, violation_type, message, details } = invoked;
-      return failure(tool, code, message, { ...details, error_code, violation_type });
+      const ran = code === "output_size_exceeded";
+      return { ...failure(tool, code, message, { ...details, error_code, violation_type }), executed: ran };
     }
     case "waiting":
       throw new Error("a call that was approved is asked about again");

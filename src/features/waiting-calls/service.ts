@@ -3,11 +3,12 @@
 import type { CallArguments } from "../../../actors/approval/tool-call.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import { iso } from "../../../actors/kernel/time.ts";
+import { type Grant, isGranted } from "../../../actors/policy/security/asked.ts";
 import { toolCall } from "../../../actors/tool-call/tool-call.ts";
-import { sha256Hex } from "../../lib/digest.ts";
+import type { Starters } from "../../identity/callers/starters.ts";
 import type { Runtime } from "../../runtime/port.ts";
 import type { CallEditor } from "../approvals/port.ts";
-import { type AskPeople, isCleared, type Pipeline } from "../pipeline/port.ts";
+import { type AskPeople, type Call, isCleared, type Pipeline } from "../pipeline/port.ts";
 import { ToolFailure, ToolRefusal } from "../tools/port.ts";
 import { keptCall, madeAgain } from "./kept.ts";
 import { mostOfPrincipal, type WaitingRecords } from "./records.ts";
@@ -40,6 +41,8 @@ export interface WaitingCalls {
   withdrawSession(tenant: string, sessionId: string, reason: string): Promise<void>;
   /** Takes back everything of the tenant that waits. @returns whether nothing was left */
   withdrawTenant(tenant: string): Promise<boolean>;
+  /** Erases all of the tenant, what it came to as well. @returns whether nothing was left */
+  eraseTenant(tenant: string): Promise<boolean>;
 }
 
 export interface WaitingCallsOptions {
@@ -48,16 +51,52 @@ export interface WaitingCallsOptions {
   readonly show: ShowArguments;
   /** Calls of the tenant about which people are asked now, in loops and outside of them. */
   readonly asked: (tenant: string) => Promise<number>;
+  /** The same of one execution. */
+  readonly waitingOf: (tenant: string, executionId: string) => Promise<{ readonly execution: number }>;
+  /** What approvers have granted to a caller. */
+  readonly granted: GrantsOf;
+  readonly addressOf: Starters["addressOf"];
+  /** Whether this node sends mail. */
+  readonly mails: boolean;
 }
+
+/** Who of those that ask need not be asked again. */
+export type GrantsOf = (
+  tenant: string,
+  who: {
+    readonly execution: { readonly id: string } | null;
+    readonly principal: string;
+    readonly sessionId: string | null;
+  },
+) => Promise<readonly Grant[]>;
 
 /** Of all its calls, in loops and outside of them. */
 const mostOfTenant = 1000;
 const atOnce = 500;
 
-export function createWaitingCalls({ runtime, records, show, asked }: WaitingCallsOptions): WaitingCalls {
+export function createWaitingCalls(options: WaitingCallsOptions): WaitingCalls {
+  const { runtime, records, show, asked, waitingOf, granted, addressOf, mails } = options;
   const calls = runtime.of(toolCall);
   let reading = 0;
   const withdraw = (tenant: string, id: string, reason: string) => calls.at(tenant, id).tell("withdraw", { reason });
+
+  /** Calls of an execution that wait in its loop: of all that people are asked about, those that are not made here. */
+  async function inLoop(tenant: string, executionId: string | null): Promise<number> {
+    if (executionId === null) return 0;
+    const [{ execution: all }, ours] = await Promise.all([
+      waitingOf(tenant, executionId),
+      records.countOf(tenant, executionId),
+    ]);
+    return Math.max(0, all - ours);
+  }
+
+  /** Where the mails of those who stand behind a call go, as far as that is known. */
+  async function addresses({ starter, opener }: Call["who"]) {
+    return {
+      starter_email: starter === null ? null : await addressOf(starter),
+      opener_email: opener?.email ?? null,
+    };
+  }
 
   /** Resolves when the call has ended, or the time is up, or the caller is gone. */
   function untilEnded(tenant: string, id: string, ms: number, signal: AbortSignal): Promise<void> {
@@ -77,15 +116,20 @@ export function createWaitingCalls({ runtime, records, show, asked }: WaitingCal
   return {
     async open(call, cleared) {
       const { tenant, invocationId, who } = call;
-      const { tool } = cleared;
-      if ((await asked(tenant)) >= mostOfTenant) throw full(tool.name, "tenant");
-      if (!(await records.take(invocationId, tenant, who.principal))) throw full(tool.name, "execution or caller");
+      const { tool, arguments: given } = cleared;
+      const [shown, grants] = await Promise.all([show(tenant, who.execution?.id ?? null, given), granted(tenant, who)]);
+      const wanted = cleared.clearance.approvals.filter((ask) => !isGranted(grants, tool.name, ask, shown.sha256));
+      if (wanted.length === 0) return null;
+      const [ofTenant, elsewhere] = await Promise.all([asked(tenant), inLoop(tenant, who.execution?.id ?? null)]);
+      if (ofTenant >= mostOfTenant) throw full(tool.name, "tenant");
+      if (!(await records.take(invocationId, tenant, who.principal, elsewhere))) {
+        throw full(tool.name, "execution or caller");
+      }
       try {
-        const given = cleared.arguments;
         const opened = await calls.at(tenant, invocationId).ask("open", {
-          call: keptCall({ ...call, tool: tool.name }, given),
-          shown: await show(tenant, who.execution?.id ?? null, given),
-          asked: [...cleared.clearance.approvals],
+          call: { ...keptCall({ ...call, tool: tool.name }, given), ...(await addresses(who)), mails },
+          shown,
+          asked: wanted,
         });
         if (opened === null) throw new Error("a call that has ended is opened again");
         return opened;
@@ -132,6 +176,12 @@ export function createWaitingCalls({ runtime, records, show, asked }: WaitingCal
       await Promise.all(rows.map(({ invocation_id }) => withdraw(tenant, invocation_id, "The tenant was deleted")));
       return rows.length === 0;
     },
+
+    async eraseTenant(tenant) {
+      const rows = await records.allOfTenant(tenant, atOnce);
+      await Promise.all(rows.map(({ invocation_id }) => calls.at(tenant, invocation_id).tellCommitted("erase", {})));
+      return rows.length === 0;
+    },
   };
 }
 
@@ -143,13 +193,6 @@ const full = (tool: string, of: string): ToolRefusal =>
     `${tool} cannot wait for a person: as many calls of the ${of} wait as may (${of === "tenant" ? mostOfTenant : mostOfPrincipal})`,
     tool,
   );
-
-/** Arguments beside what of them people may see. */
-export const argumentsShown = (given: Arguments, redacted: Arguments): CallArguments => ({
-  given: { ...given },
-  redacted: { ...redacted },
-  sha256: sha256Hex(JSON.stringify(given)),
-});
 
 /** Checks what an approver wants a call to run with: against the tool's schema and the constraints of today. */
 export function editorOf(

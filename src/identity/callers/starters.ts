@@ -24,6 +24,8 @@ export interface Starters {
    * @throws Problem 503 while the records cannot be read
    */
   identityOf(starter: Starter, tenant: string): Promise<Identity | null>;
+  /** The address that a token of the person has vouched for last; null: none has. @throws when the records cannot be read */
+  addressOf(starter: Pick<Starter, "realm" | "sub">): Promise<string | null>;
   /** Registers who knows that a person of a realm was deactivated or removed. */
   guardedBy(guard: StarterGuard): void;
 }
@@ -122,6 +124,11 @@ export function createStarters({ sql, keys, members, isListed, notices, now }: S
       const name = JSON.stringify([tenant, starter.realm, starter.kind, starter.sub, starter.role, starter.key_id]);
       const { identity } = await known.get(name, async () => ({ identity: await read(starter, tenant) }));
       return identity === null ? null : narrowedTo(starter, identity);
+    },
+    async addressOf({ realm, sub }) {
+      const [row] = await sql<{ email: string | null }[]>`
+        select email from users where realm = ${realm} and user_id = ${sub}`;
+      return row?.email ?? null;
     },
     guardedBy: (guard) => void guards.push(guard),
   };

@@ -138,6 +138,30 @@ describe("an approval of a tool call", () => {
   });
 });
 
+describe("what an approver has seen", () => {
+  const before = argumentsOf({ title: "Printer broken", priority: "high" }).sha256;
+  const edit = argumentsOf({ title: "Other", priority: "high" });
+
+  test("no longer stands once another has changed it: nothing is decided", () => {
+    const one = asked({}, { quorum: 2 });
+    one.askNow("approve", approveBody(bob, { arguments: edit, seen_sha256: before }));
+    const late = one.askNow("approve", approveBody(ada, { seen_sha256: before }));
+    expect(late).toEqual({ outcome: "unfit", code: "arguments_changed" });
+    expect(stateOf(one).status).toBe("pending");
+    expect(one.askNow("approve", approveBody(ada, { seen_sha256: edit.sha256 }))).toMatchObject({ outcome: "decided" });
+  });
+
+  test("by a link, which stays good", () => {
+    const one = asked({}, { quorum: 2, approvers: ["user:bob", "email:zoe@example.com"] });
+    one.askNow("issue_link", linkBody(null, "zoe@example.com", "h"));
+    one.askNow("approve", approveBody(bob, { arguments: edit }));
+    const late = { ...byLink("h"), seen_sha256: before };
+    expect(one.askNow("decide_by_link", late)).toEqual({ outcome: "unfit", code: "arguments_changed" });
+    const seen = { ...byLink("h"), seen_sha256: edit.sha256 };
+    expect(one.askNow("decide_by_link", seen)).toMatchObject({ outcome: "decided" });
+  });
+});
+
 describe("a grant beside the approval", () => {
   test("above what is offered is refused, and the call still waits", () => {
     const one = asked({ remember: "execution" });
@@ -172,6 +196,34 @@ describe("who decides about a tool call", () => {
     expect(named.askNow("issue_link", linkBody(ada, "ada@example.com", "h1"))).toMatchObject({ outcome: "forbidden" });
     expect(named.askNow("issue_link", linkBody(ada, "zoe@example.com", "h2"))).toMatchObject({ outcome: "issued" });
     expect(named.askNow("decide_by_link", byLink("h2"))).toMatchObject({ outcome: "decided" });
+  });
+});
+
+describe("who is excluded by forbid_initiator", () => {
+  const approvers = ["email:ida@example.com", "email:zoe@example.com", "user:ida"];
+  const ida = { kind: "operator", sub: "ida", email: "ida@example.com", realm: "system" };
+  const forbidding = (more: Partial<Open>) => asked({}, { approvers, forbid_initiator: true, initiator: ida, ...more });
+  const link = (one: ReturnType<typeof asked>, to: string) => one.askNow("issue_link", linkBody(null, to, to));
+
+  test("the initiator, by a mailed link too; another's link is good", () => {
+    const one = forbidding({});
+    const own = one.askNow("approve", approveBody(person("ida")));
+    expect(own).toEqual({ outcome: "forbidden", code: "self_approval_forbidden" });
+    expect(link(one, "IDA@example.com")).toEqual({ outcome: "forbidden", code: "self_approval_forbidden" });
+    expect(link(one, "zoe@example.com")).toMatchObject({ outcome: "issued" });
+  });
+
+  test("who opened the session of the call", () => {
+    const one = forbidding({ initiator: { ...ida, sub: "uma", email: "uma@example.com" }, opener: ida });
+    expect(link(one, "ida@example.com")).toMatchObject({ code: "self_approval_forbidden" });
+    expect(one.askNow("approve", approveBody(person("ida")))).toMatchObject({ code: "self_approval_forbidden" });
+  });
+
+  test("every reader of mail, where the initiator's address is not known; a machine reads none", () => {
+    const person = forbidding({ initiator: { ...ida, email: null } });
+    expect(link(person, "zoe@example.com")).toEqual({ outcome: "forbidden", code: "approver_not_allowed" });
+    const machine = forbidding({ initiator: { ...ida, kind: "service_account", email: null } });
+    expect(link(machine, "zoe@example.com")).toMatchObject({ outcome: "issued" });
   });
 });
 

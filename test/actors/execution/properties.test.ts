@@ -3,6 +3,7 @@ import { test } from "bun:test";
 import fc from "fast-check";
 import type { JudgeValidator, OutputHandler, Validator } from "../../../actors/agent/manifest/execution/results.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
+import { cleared, fromContext, fromManifest } from "./loop/asked-calls.ts";
 import { Story } from "./scenario.ts";
 
 interface Step {
@@ -38,6 +39,21 @@ const acts = [
   "tool_failed",
   "tool_refused",
   "tool_broken",
+  "model_asks",
+  "model_asks",
+  "gathered",
+  "gathered",
+  "gathered",
+  "gathered_full",
+  "approved",
+  "approved",
+  "approved_edited",
+  "rejected",
+  "unanswered",
+  "cleared",
+  "cleared",
+  "clear_refused",
+  "outside",
   "exit_ok",
   "exit_ok",
   "exit_bad",
@@ -156,6 +172,7 @@ test("an execution keeps its rules under any messages", () => {
             dispatch_grace_ms: 1000,
             tool_parallelism: given.parallel,
             tool_message_bytes: 256,
+            tool_wait_max_ms: 60_000,
           },
         },
         plan: {
@@ -234,7 +251,64 @@ function take(story: Story, { act, pick, other }: Step): void {
     }));
     story.modelSays({ calls, content: pick === 2 ? "" : "text" });
   };
+  const asks = [
+    fromContext({ editable: true, remember: "tool" }),
+    fromManifest({ on_timeout: pick < 2 ? "fail" : "reject", editable: true }),
+  ].slice(0, 1 + (other % 2));
+  const speakAsked = () => {
+    if (sim.underWay("model.call").length === 0) return;
+    const tools = ["cmd.run", "fs.write", "fs.read", "cmd.run"].slice(0, 1 + (pick % 4));
+    const calls = tools.map((name, index) => ({ id: `c${index}`, name, arguments: { command: "make", path: "n.md" } }));
+    const asked = (index: number) => (index % 2 === 0 || other > 4 ? asks : []);
+    story.modelSays({ calls, content: "text", clearances: tools.map((name, index) => cleared(name, asked(index))) });
+  };
+  const gather = (full: Json, judged: Json) =>
+    end("call.gather", (id) => {
+      const arguments_ = { given: { command: "make" }, redacted: { command: "make" }, sha256: `${pick}` };
+      const told = { arguments: arguments_, model_reason: null, full, mails: false, initiator_email: null };
+      if (pick === 7) sim.fail(id, "internal_error");
+      else sim.succeed(id, { ...told, ...(judged === null ? {} : { judged }) });
+    });
+  const decide = (status: string, more: Record<string, Json> = {}) => {
+    const opened = sim.coCommitted.filter(({ kind, message }) => kind === "approval" && message.type === "open");
+    const key = other < 6 ? opened.at(-1 - (pick % 3))?.key : choose(opened)?.key;
+    const at = { via: "approve", decided_at: new Date(sim.now).toISOString(), result: {} };
+    sim.tell("approval_decided", { approval_id: key ?? "former", status, ...at, ...more });
+  };
+  const refused = { error_code: 2001, code: "tool_denied", violation_type: "tool_explicitly_denied", message: "no" };
   const fates: Record<string, () => void> = {
+    model_asks: speakAsked,
+    gathered: () =>
+      gather(
+        null,
+        pick < 5
+          ? { status: "cleared", approvals: asks }
+          : pick < 6
+            ? { status: "refused", ...refused, attempted: "x" }
+            : null,
+      ),
+    gathered_full: () => gather(pick < 4 ? "execution" : "tenant", { status: "cleared", approvals: asks }),
+    approved: () => decide("approved", { remember: pick < 1 ? "tool" : pick < 3 ? "execution" : "none" }),
+    approved_edited: () =>
+      decide("approved", {
+        remember: "none",
+        arguments: pick < 6 ? { command: "make all", path: "o.md" } : { command: 7 },
+        arguments_sha256: `${pick}`,
+      }),
+    rejected: () => decide("rejected", { reason: "no" }),
+    unanswered: () => decide("timed_out"),
+    cleared: () => end("call.clear", (id) => sim.succeed(id, { status: "cleared", max_timeout_secs: 60 })),
+    clear_refused: () =>
+      end("call.clear", (id) =>
+        pick < 4 ? sim.succeed(id, { status: "refused", ...refused, attempted: "x" }) : sim.fail(id, "broken"),
+      ),
+    outside: () =>
+      sim.tell("asked_outside", {
+        news: (["waiting", "approved", "rejected", "withdrawn"] as const)[pick % 4] ?? "waiting",
+        ...{ invocation_id: `i${other}`, tool: "cmd.run", approval_id: "a", expires_at: sim.now + 1000, code: null },
+        ...(pick === 7 ? { fails: true } : {}),
+        ...(pick === 5 ? { grant: { from: "manifest", sha256: null } } : {}),
+      }),
     start: () => void sim.ask("start", { header: story.header, plan: story.plan }),
     picked_up: () => void story.pickUp(),
     stale_picked_up: () => void sim.ask("picked_up", { instance_id: "former", runtime, warnings: [] }),

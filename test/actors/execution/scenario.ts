@@ -255,6 +255,7 @@ export class Story {
     this.checkIterations();
     this.checkChildren();
     this.checkOutput();
+    this.checkApprovals();
     for (const name of this.sim.logs.keys()) if (name.startsWith("loop:")) this.checkToolMessages(name);
     this.checkRecord(events.length);
     const subject = { execution_id: this.sim.key, tenant_id: this.sim.tenant };
@@ -275,6 +276,30 @@ export class Story {
       ({ condition }) => condition === "always" || (condition === "on_success") === (this.state.status === "completed"),
     );
     expect(sent).toBe(isOver ? wanted.length : 0);
+  }
+
+  /** An approval is taken back once at most, and told once whether its call ran; what is waited for is open. */
+  private checkApprovals(): void {
+    const told = (type: string) =>
+      this.sim.coCommitted
+        .filter(({ kind, message }) => kind === "approval" && message.type === type)
+        .map(({ key }) => key);
+    const [opened, withdrawn, executed] = [told("open"), told("withdraw"), told("executed")];
+    for (const ids of [opened, withdrawn]) expect(new Set(ids).size).toBe(ids.length);
+    const calls = this.state.iteration.loop?.calls ?? [];
+    for (const { wait, started_at } of calls) {
+      if (wait?.approval == null) continue;
+      expect(opened).toContain(wait.approval.id);
+      expect(withdrawn).not.toContain(wait.approval.id);
+      expect(executed).not.toContain(wait.approval.id);
+      expect(started_at).toBeNull();
+    }
+    // Nothing runs of which it is not known that all whom its arguments concern have agreed.
+    for (const { wait, started_at, clearance } of calls) {
+      if (wait === undefined || started_at === null) continue;
+      expect(wait.stale === true).toBe(false);
+      expect(wait.agreed).toBe((wait.asks ?? clearance?.approvals ?? []).length);
+    }
   }
 
   /** Iterations begin once, end once, in order. */

@@ -27,6 +27,7 @@ export function questionPage(approval: PendingApproval): Response {
 <pre>${escaped(tool_call ? callText(prompt, tool_call) : prompt)}</pre>
 <form method="post">
 <input type="hidden" name="decision" value="approve">
+${tool_call ? `<input type="hidden" name="arguments_sha256" value="${escaped(tool_call.arguments_sha256)}">` : ""}
 <label for="feedback">Remarks (optional)</label>
 <textarea id="feedback" name="feedback" rows="3" maxlength="16384"></textarea>
 <button class="approve">Approve</button>

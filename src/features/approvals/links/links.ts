@@ -79,6 +79,7 @@ export function approvalLinkRoutes(
         "approver_not_allowed",
         "approval_not_found",
         "approval_already_decided",
+        "arguments_changed",
         "link_expired",
         "tenant_suspended",
         "tenant_deleted",
@@ -86,9 +87,9 @@ export function approvalLinkRoutes(
       handler: (call) =>
         answering(call.request, async () => {
           const { token } = call.params;
-          const { decision, feedback, reason } = readDecision(call.body);
+          const { decision, feedback = null, reason = null, arguments_sha256: seen = null } = readDecision(call.body);
           const at = await behindLink(token);
-          const answer = { decision, feedback: feedback ?? null, reason: reason ?? null };
+          const answer = { decision, feedback, reason, seen };
           const decide = async () =>
             approvals.decideByLink(at, token, await callerOf(call, at), answer, sourceOf(call));
           if (!isForBrowser(call.request)) return reply(200, await decide(), linkHeaders);
@@ -103,7 +104,8 @@ export function approvalLinkRoutes(
 
 /** The status of a decision that changed nothing, because there was one already. @throws any other error */
 function lateStatus(error: unknown): number {
-  if (error instanceof Problem && (error.status === 409 || error.status === 410)) return error.status;
+  const isChanged = error instanceof Problem && error.code === "arguments_changed";
+  if (error instanceof Problem && (error.status === 409 || error.status === 410) && !isChanged) return error.status;
   throw error;
 }
 

@@ -20,7 +20,7 @@ export const fromManifest = (written: WrittenToolApproval = {}): AskedApproval =
 });
 
 /** What policy says of a call that is cleared. */
-function cleared(tool: string, approvals: readonly AskedApproval[] = []): ClearedCall {
+export function cleared(tool: string, approvals: readonly AskedApproval[] = []): ClearedCall {
   const entry = findTool(builtinTools, tool);
   if (entry === undefined) throw new Error(`no tool ${tool}`);
   return {
@@ -63,9 +63,24 @@ export class AskedStory extends Story {
 
   /** What people are to be shown is read, for all calls that wait for that. */
   gather(given: { readonly [name: string]: Json } = { command: "make" }, full: Json = null): this {
+    return this.found(given, { full });
+  }
+
+  /** The same of changed arguments, which concern these. */
+  gatherEdited(given: { readonly [name: string]: Json }, approvals: readonly AskedApproval[]): this {
+    return this.found(given, { full: null, judged: { status: "cleared", approvals: [...approvals] } });
+  }
+
+  /** The same of changed arguments that policy refuses after all. */
+  refuseEdited(given: { readonly [name: string]: Json }, judged: Json): this {
+    return this.found(given, { full: null, judged });
+  }
+
+  private found(given: { readonly [name: string]: Json }, more: { readonly [member: string]: Json }): this {
     for (let [next] = this.sim.underWay("call.gather"); next !== undefined; [next] = this.sim.underWay("call.gather")) {
       const found = { given, redacted: given, sha256: JSON.stringify(given) };
-      this.sim.succeed(next.id, { arguments: found, model_reason: "It has to be done.", full, mails: false });
+      const rest = { model_reason: "It has to be done.", mails: false, initiator_email: "ida@example.com" };
+      this.sim.succeed(next.id, { arguments: found, ...rest, ...more });
     }
     return this;
   }

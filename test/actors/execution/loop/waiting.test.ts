@@ -1,6 +1,7 @@
 /** Tool calls that wait for people (docs/reference/gateway.md). */
 import { describe, expect, test } from "bun:test";
-import { deadlineAt } from "../../../../actors/execution/loop/clocks.ts";
+import { deadlineAt } from "../../../../actors/execution/loop/waiting/clocks.ts";
+import type { Json } from "../../../../actors/kernel/json.ts";
 import { AskedStory, fromContext, fromManifest, minute } from "./asked-calls.ts";
 import { bounds } from "./fixture.ts";
 
@@ -59,7 +60,8 @@ describe("a call that a person is asked about", () => {
 
   test("approved with an edit, it runs with the edit, and the model is told so", () => {
     const story = new AskedStory().calls(command).gather();
-    story.decide(0, { arguments: { command: "make", args: ["check"] }, arguments_sha256: "edited" }).clear();
+    const edit = { command: "make", args: ["check"] };
+    story.decide(0, { arguments: edit, arguments_sha256: "edited" }).gatherEdited(edit, ask).clear();
     expect(story.answer(story.asked)).toMatchObject({ status: "reply", reply: { command: "make", args: ["check"] } });
     story.result(story.dispatchOf(story.asked));
     expect(story.told).toMatchObject({ exit_code: 0, edited: true });
@@ -71,7 +73,7 @@ describe("a call that a person is asked about", () => {
 
   test("a tool of the service reads its edited arguments where the log has them", () => {
     const story = new AskedStory().calls({ tool: "fs.write", approvals: ask }).gather({ path: "a" });
-    story.decide(0, { arguments: { path: "b" }, arguments_sha256: "b" });
+    story.decide(0, { arguments: { path: "b" }, arguments_sha256: "b" }).gatherEdited({ path: "b" }, ask);
     const [call] = story.sim.underWay("tool.call");
     const { edited = 0, approved } = (call?.input ?? {}) as { edited?: number; approved?: boolean };
     expect(approved).toBe(true);
@@ -208,7 +210,7 @@ describe("several who ask", () => {
     story.decide(0, { arguments: { command: "make fast" }, arguments_sha256: "fast" });
     const [second] = story.sim.underWay("call.gather");
     expect(second?.input).toMatchObject({ edited: expect.any(Number) });
-    story.gather({ command: "make fast" });
+    story.gatherEdited({ command: "make fast" }, both);
     expect(story.opened[1]?.body).toMatchObject({
       approvers: ["role:operator"],
       tool_call: { arguments: { command: "make fast" }, security_context: null, capability_index: null },
@@ -219,11 +221,114 @@ describe("several who ask", () => {
     expect(story.answer(story.asked)).toMatchObject({ reply: { command: "make", args: ["fast"] } });
   });
 
+  test("an edit by the second is shown to the first again, and to those whom it concerns", () => {
+    const [first, second, third] = [
+      fromContext({}, 0),
+      fromContext({ editable: true }, 1),
+      fromManifest({ quorum: 2 }),
+    ];
+    const fast = { command: "make fast" };
+    const story = new AskedStory().calls({ ...command, approvals: [first, second] }).gather();
+    story.decide(0).gather().decide(1, { arguments: fast, arguments_sha256: "fast" });
+    // Its condition holds of the changed arguments alone.
+    story.gatherEdited(fast, [first, second, third]);
+    expect(story.executed).toEqual([]);
+    expect(story.opened[2]?.body.tool_call).toMatchObject({ arguments: fast, capability_index: 0 });
+    story.decide(2).gather(fast);
+    expect(story.opened[3]?.body).toMatchObject({ quorum: 2, tool_call: { arguments: fast, security_context: null } });
+    story.decide(3).clear();
+    expect(story.opened).toHaveLength(4);
+    expect(story.executed.map(([, executed]) => executed)).toEqual([true, true, true, true]);
+    expect(story.answer(story.asked)).toMatchObject({ reply: { command: "make", args: ["fast"] } });
+    story.checkInvariants();
+  });
+
+  test("whom only the former arguments concerned is asked no more", () => {
+    const both = [fromContext({ editable: true }), fromManifest()];
+    const story = new AskedStory().calls({ ...command, approvals: both }).gather();
+    story.decide(0, { arguments: { command: "true" }, arguments_sha256: "true" });
+    story.gatherEdited({ command: "true" }, []).clear();
+    expect(story.opened).toHaveLength(1);
+    expect(story.answer(story.asked)).toMatchObject({ reply: { command: "true" } });
+  });
+
+  test("changed arguments that policy refuses by then answer with its code", () => {
+    const story = new AskedStory().calls({ ...command, approvals: [fromContext({ editable: true })] }).gather();
+    story.decide(0, { arguments: { command: "true" }, arguments_sha256: "true" });
+    const denied = {
+      status: "refused",
+      error_code: 2001,
+      code: "tool_denied",
+      violation_type: "tool_explicitly_denied",
+    };
+    story.refuseEdited({ command: "true" }, { ...denied, message: "no longer", attempted: "cmd.run" });
+    expect(story.told).toMatchObject({ code: "tool_denied", error_code: 2001 });
+    expect(story.executed).toEqual([[story.opened[0]?.id ?? "", false]]);
+    story.checkInvariants();
+  });
+
+  test("after so many edits people can only agree or refuse", () => {
+    const asks = [fromContext({ editable: true }), fromManifest({ editable: true })];
+    const story = new AskedStory().calls({ ...command, approvals: asks }).gather();
+    for (let nth = 0; nth < 8; nth += 1) {
+      expect(story.opened[nth]?.body.tool_call).toMatchObject({ editable: true });
+      const edit = { command: `make ${nth}` };
+      story.decide(nth, { arguments: edit, arguments_sha256: `${nth}` }).gatherEdited(edit, asks);
+    }
+    expect(story.opened[8]?.body.tool_call).toMatchObject({ editable: false });
+    story.checkInvariants();
+  });
+
   test("a rejection of the second leaves the first one unexecuted", () => {
     const story = new AskedStory().calls({ ...command, approvals: [fromContext(), fromManifest()] }).gather();
     story.decide(0).gather().decide(1, { status: "rejected", reason: "no" });
     expect(story.executed).toEqual([[story.opened[0]?.id ?? "", false]]);
     expect(story.told).toMatchObject({ code: "rejected_by_person" });
+  });
+});
+
+describe("a call outside of the loop", () => {
+  const outside = (news: string, more: Record<string, Json> = {}): Json => ({
+    ...{
+      news,
+      invocation_id: "i1",
+      tool: "cmd.run",
+      approval_id: "a1",
+      expires_at: Date.UTC(2031, 4, 2, 7),
+      code: null,
+    },
+    ...more,
+  });
+
+  test("is told in the stream and the record, and stops no clock", () => {
+    const story = new AskedStory();
+    story.sim.tell("asked_outside", outside("waiting"));
+    expect(story.event("tool_call_waiting")).toMatchObject({ call_id: "i1", approval_id: "a1" });
+    expect(story.record().waiting_for).toMatchObject({ approval_id: "a1", tool: "cmd.run" });
+    expect(story.state.waiting?.since).toBeNull();
+    story.sim.tell("asked_outside", outside("rejected", { code: "rejected_by_person" }));
+    expect(story.record().waiting_for).toBeNull();
+    story.checkInvariants();
+  });
+
+  test("what was granted with it holds in the loop", () => {
+    const story = new AskedStory();
+    const from = JSON.stringify(["build", 0]);
+    story.sim.tell("asked_outside", outside("approved", { grant: { from, sha256: null } }));
+    story.calls({ ...command, approvals: ask });
+    expect(story.opened).toEqual([]);
+    story.clear();
+    expect(story.answer(story.asked)).toMatchObject({ reply: { command: "make" } });
+  });
+
+  test("that fails the execution by its silence fails it; one that has ended is left alone", () => {
+    const story = new AskedStory();
+    story.sim.tell("asked_outside", outside("rejected", { code: "tool_approval_timed_out", fails: true }));
+    expect(story.state).toMatchObject({ status: "failed", ending: { error_code: "tool_approval_timed_out" } });
+    const events = story.sim.log().length;
+    story.sim.tell("asked_outside", outside("waiting"));
+    expect(story.sim.log()).toHaveLength(events);
+    story.checkInvariants();
   });
 });
 
@@ -262,6 +367,7 @@ describe("what is remembered", () => {
           arguments: { command: "make fast" },
           arguments_sha256: JSON.stringify({ command: "make fast" }),
         })
+        .gatherEdited({ command: "make fast" }, offered)
         .clear();
     expect(again(edited(), { command: "make fast" })).toBe(0);
     expect(again(edited(), { command: "make" })).toBe(1);

@@ -164,16 +164,18 @@ export function toolCallActivity({ runtime, plans, pipeline }: LoopOptions): Act
       retry: { attempts: 3, firstDelayMs: 200 },
     },
     async (work, { actor, signal, id, resumed }) => {
-      if (resumed && !work.repeatable) return { ...interrupted };
       const call = await callOfWork({ runtime, plans }, work, { actor, signal, id });
       // Cleared with the model's reply; what has changed since binds as well.
       const [judged] = await pipeline.clear([call], true);
       if (judged === undefined) throw new Error("the call was not judged");
+      // Whether it was reached before its node died is not known: what may be done twice is, all else is not.
+      const isRepeatable = work.repeatable || (isCleared(judged) && (judged.tool.readOnly || judged.tool.idempotent));
+      if (resumed && !isRepeatable) return { ...interrupted };
       if (!isCleared(judged)) return answerOf(judged.clearance);
       try {
         return toolAnswer(await pipeline.run(call, judged, work.approved === true));
       } catch (error) {
-        if (signal.aborted || (work.repeatable && isServiceAway(error))) throw error;
+        if (signal.aborted || (isRepeatable && isServiceAway(error))) throw error;
         // A bug in one tool must not stop the agent, nor tell it how the host looks inside.
         return toolAnswer(outcomeOf(new ToolFailure("storage_error", "The tool failed inside the service")));
       }
@@ -197,7 +199,7 @@ export function callClearActivity({ runtime, plans, pipeline }: LoopOptions): Ac
 }
 
 /** @param of the activity: where its actor is, and its id for work of former versions */
-async function callOfWork(
+export async function callOfWork(
   { runtime, plans }: Pick<LoopOptions, "runtime" | "plans">,
   work: ToolCallInput,
   { actor, signal, id }: { readonly actor: Address; readonly signal: AbortSignal; readonly id: string },

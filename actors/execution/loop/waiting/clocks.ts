@@ -6,9 +6,9 @@
  * right at every moment, and the timers that a stored state asks for are those that its turns set.
  */
 
-import { iterationTimer } from "../deadlines.ts";
-import type { Waiting } from "../state.ts";
-import type { ExecutionTurn } from "../turn.ts";
+import { iterationTimer } from "../../deadlines.ts";
+import type { Waiting } from "../../state.ts";
+import type { ExecutionTurn } from "../../turn.ts";
 import { tellWaiting } from "./child-waiting.ts";
 import { callsWaiting } from "./wait-state.ts";
 
@@ -17,7 +17,7 @@ const none: Waiting = { for: null, since: null, lent_ms: 0, spent_ms: 0 };
 /** Brings the clocks in step with the calls of the loop; at the end of each turn that may have changed them. */
 export function keepClocks(turn: ExecutionTurn): void {
   const { state } = turn;
-  const found = callsWaiting(state);
+  const found = callsWaiting(state, turn.context.now);
   const before = state.waiting ?? none;
   if (state.waiting === undefined && found.next === null) return;
   const isNews = before.for?.approval_id !== found.next?.approval_id;

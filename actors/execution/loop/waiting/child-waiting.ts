@@ -1,6 +1,6 @@
 /** A workflow run hears when tool calls of an execution that it started wait for people: its own clocks stand still, too. */
-import { parentMessages, workflowRunKind } from "../child.ts";
-import type { ExecutionTurn } from "../turn.ts";
+import { parentMessages, workflowRunKind } from "../../child.ts";
+import type { ExecutionTurn } from "../../turn.ts";
 
 export function tellWaiting(turn: ExecutionTurn): void {
   const { header, waiting } = turn.state;

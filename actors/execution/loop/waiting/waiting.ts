@@ -8,24 +8,35 @@
  * What people are shown is read by an activity, since the state does not hold arguments. Then the approval, its event and
  * the call's state are one commit, as are a decision and the call's next step.
  */
-import { type ApprovalDecided, approvalProtocol, type Notify, type Open, ownerOf } from "../../approval/messages.ts";
-import { askedCall, type CallArguments, promptOf } from "../../approval/tool-call.ts";
-import type { AskedApproval } from "../../policy/security/clearance.ts";
-import type { InvocationOutcome } from "../../tool/invocation.ts";
-import { type CallGathered, callGather } from "../activities.ts";
-import { executionProtocol, loopLog } from "../messages.ts";
-import type { CallWait, Loop, PendingCall } from "../state.ts";
-import { trimText } from "../trim.ts";
-import type { ExecutionTurn } from "../turn.ts";
-import { answerCall, discourage, failure, keptArguments, noteViolation, startedNow } from "./call-answers.ts";
-import { readCommand } from "./command.ts";
-import { noteOnRecord } from "./on-record.ts";
-import { nextAsk, waitsOf } from "./wait-state.ts";
+import { type ApprovalDecided, approvalProtocol, type Open, ownerOf } from "../../../approval/messages.ts";
+import { mailsTo } from "../../../approval/notifications.ts";
+import { askedCall, type CallArguments, promptOf } from "../../../approval/tool-call.ts";
+import { askedAnew, isGranted, sourceOf } from "../../../policy/security/asked.ts";
+import type { AskedApproval } from "../../../policy/security/clearance.ts";
+import type { InvocationOutcome } from "../../../tool/invocation.ts";
+import { type CallGathered, callGather, type ToolAnswer } from "../../activities.ts";
+import { executionProtocol } from "../../messages.ts";
+import type { CallWait, Loop, PendingCall } from "../../state.ts";
+import { trimText } from "../../trim.ts";
+import type { ExecutionTurn } from "../../turn.ts";
+import {
+  answerCall,
+  answerEnded,
+  discourage,
+  failure,
+  keptArguments,
+  noteViolation,
+  startedNow,
+} from "../call-answers.ts";
+import { readCommand } from "../command.ts";
+import { noteOnRecord } from "../on-record.ts";
+import { inputOf } from "../tool-work.ts";
+import { nextAsk, remember, waitsOf } from "./wait-state.ts";
 
 /** Calls of one execution that wait at once. */
 const maxWaiting = 8;
-/** Grants kept; where there are more, the oldest are asked about again. */
-const maxRemembered = 256;
+/** Changes of the arguments of one call; after so many, people can only agree or refuse. */
+const maxEdits = 8;
 const maxReasonBytes = 16_384;
 /** Seconds a model is told to wait while too many calls wait. */
 const fullRetrySeconds = 60;
@@ -36,43 +47,61 @@ export const unasked: CallWait = { agreed: 0, activity: null, approval: null, gi
 /** Begins to ask the next person about a call whose place has come. */
 export function seekApproval(turn: ExecutionTurn, loop: Loop, call: PendingCall): void {
   const ask = nextAsk(call);
-  if (call.wait === undefined || ask === null) return;
-  if (remembers(turn, call, ask, null)) {
+  const isStale = call.wait?.stale === true;
+  if (call.wait === undefined || (ask === null && !isStale)) return;
+  if (ask !== null && !isStale && remembers(turn, call, ask, null)) {
     call.wait.agreed += 1;
     seekApproval(turn, loop, call);
     return;
   }
-  if (waitsOf(loop) >= maxWaiting) {
+  // One about which people have begun to agree keeps its place.
+  if (call.wait.given.length === 0 && waitsOf(loop) >= maxWaiting) {
     refuseFull(turn, loop, call, "execution");
     return;
   }
-  call.wait.activity = `ask:${call.activity}:${call.wait.agreed}`;
-  const input = {
-    log: loopLog(turn.iteration.instance_id).name,
-    seq: call.seq,
-    call_id: call.call_id,
-    ...(call.wait.edited === null ? {} : { edited: call.wait.edited }),
-  };
+  const { edits = 0, agreed } = call.wait;
+  call.wait.activity = `ask:${call.activity}:${edits === 0 ? "" : `${edits}:`}${agreed}${isStale ? ":anew" : ""}`;
+  const work = inputOf(turn, call);
+  const { log, seq, call_id, edited } = work;
+  const input = { log, seq, call_id, ...(edited === undefined ? {} : { edited }), work };
   turn.perform(callGather, input, { id: call.wait.activity, then: "call_gathered" });
 }
 
 /** What people are to be shown is known. */
 export function gathered(turn: ExecutionTurn, loop: Loop, call: PendingCall, outcome: CallGathered): void {
   const { wait } = call;
-  const ask = nextAsk(call);
-  if (wait === undefined || ask === null) return;
+  if (wait === undefined) return;
   wait.activity = null;
   if (!outcome.ok) {
     const message = `It could not be asked whether ${call.tool} may run: ${outcome.message}`;
+    tellExecuted(turn, call, false);
     const begun = startedNow(turn, call.call_id, call.tool, call.shown_arguments);
     answerCall(turn, loop, begun, "failed", failure(call.tool, outcome.code, message), { error: message });
     return;
   }
-  const { arguments: given, full } = outcome.value;
+  const { arguments: given, full, judged } = outcome.value;
   wait.sha256 = given.sha256;
-  if (full !== null) refuseFull(turn, loop, call, full);
+  if (wait.stale === true) {
+    if (judged?.status !== "cleared") {
+      refuseEdited(turn, loop, call, judged ?? unjudged);
+      return;
+    }
+    Object.assign(wait, askedAnew(wait.asks?.[0], judged.approvals), { stale: false });
+  }
+  const ask = nextAsk(call);
+  if (ask === null) return;
+  if (full !== null && wait.given.length === 0) refuseFull(turn, loop, call, full);
   else if (remembers(turn, call, ask, given.sha256)) wait.agreed += 1;
   else open(turn, call, wait, ask, outcome.value);
+}
+
+/** Of an answer that says nothing of them, although they were changed: nothing is run that was not judged. */
+const unjudged: ToolAnswer = { status: "failed", code: "internal_error", message: "The changed call was not judged" };
+
+/** What policy says of the changed arguments today, it did not say when they were changed. */
+function refuseEdited(turn: ExecutionTurn, loop: Loop, call: PendingCall, judged: ToolAnswer): void {
+  tellExecuted(turn, call, false);
+  answerEnded(turn, loop, startedNow(turn, call.call_id, call.tool, call.shown_arguments), judged, {});
 }
 
 function open(
@@ -80,7 +109,7 @@ function open(
   call: PendingCall,
   wait: CallWait,
   { from, approval }: AskedApproval,
-  { arguments: given, model_reason, mails }: Extract<CallGathered, { ok: true }>["value"],
+  { arguments: given, model_reason, mails, initiator_email = null }: Extract<CallGathered, { ok: true }>["value"],
 ): void {
   const { header } = turn.state;
   const { now } = turn.context;
@@ -88,7 +117,7 @@ function open(
   const tool_call = askedCall({
     tool: call.tool,
     arguments: given,
-    editable: approval.editable,
+    editable: approval.editable && (wait.edits ?? 0) < maxEdits,
     remember: approval.remember ?? "none",
     model_reason,
     agent_name: header.agent_name,
@@ -117,7 +146,7 @@ function open(
     quorum: approval.quorum,
     forbid_initiator: approval.forbid_initiator,
     allow_agents: false,
-    initiator: initiatorOf(turn),
+    initiator: initiatorOf(turn, initiator_email),
     notify: mails ? mailsTo(approval.approvers) : [],
     remind_after_ms: null,
     escalate: null,
@@ -129,16 +158,10 @@ function open(
   note(turn, "tool_call_waiting", call, id, null);
 }
 
-/** Each address among the approvers gets a mail with a link of its own. */
-function mailsTo(approvers: readonly string[]): Notify[] {
-  const to = approvers.flatMap((one) => (one.startsWith("email:") ? [one.slice("email:".length)] : []));
-  return to.length === 0 ? [] : [{ type: "email", to }];
-}
-
-function initiatorOf({ state: { header } }: ExecutionTurn): Open["initiator"] {
+function initiatorOf({ state: { header } }: ExecutionTurn, email: string | null): Open["initiator"] {
   const { starter, initiating_user_sub } = header;
-  if (starter === undefined) return { kind: "unknown", sub: initiating_user_sub ?? "", email: null };
-  return { kind: starter.kind, sub: starter.sub, email: null, realm: starter.realm };
+  if (starter === undefined) return { kind: "unknown", sub: initiating_user_sub ?? "", email };
+  return { kind: starter.kind, sub: starter.sub, email, realm: starter.realm };
 }
 
 /** What a decision means for the loop. */
@@ -184,7 +207,7 @@ function approve(
   loop: Loop,
   call: PendingCall,
   wait: CallWait,
-  { approval_id, arguments: edit, arguments_sha256, remember = "none" }: ApprovalDecided,
+  { approval_id, arguments: edit, arguments_sha256, remember: granted = "none" }: ApprovalDecided,
 ): void {
   const ask = nextAsk(call);
   note(turn, "tool_call_approved", call, approval_id, null);
@@ -193,12 +216,17 @@ function approve(
   if (edit !== undefined) {
     wait.edited = turn.record({ entry: "edit", call_id: call.call_id, arguments: edit });
     wait.sha256 = arguments_sha256 ?? null;
+    wait.edits = (wait.edits ?? 0) + 1;
+    wait.asks = ask === null ? [] : [ask];
+    wait.agreed = wait.asks.length;
+    wait.stale = true;
     call.shown_arguments = keptArguments(edit);
     if (call.command !== null) takeCommand(turn, loop, call, edit);
   }
-  if (ask === null || remember === "none") return;
-  if (remember === "tool") rememberCall(turn, call, ask, null);
-  else if (wait.sha256 !== null) rememberCall(turn, call, ask, wait.sha256);
+  if (ask === null || granted === "none") return;
+  const grant = { tool: call.tool, from: sourceOf(ask) };
+  if (granted === "tool") remember(turn.state, { ...grant, sha256: null });
+  else if (wait.sha256 !== null) remember(turn.state, { ...grant, sha256: wait.sha256 });
 }
 
 /** A command runs as it was changed. That it fits was checked when it was; if the rules differ since, it is not run. */
@@ -214,19 +242,8 @@ function takeCommand(turn: ExecutionTurn, loop: Loop, call: PendingCall, edit: C
   answerCall(turn, loop, begun, "failed", failure(call.tool, "invalid_arguments", message), { error: message });
 }
 
-const sourceOf = ({ from }: AskedApproval): string =>
-  from === "manifest" ? from : JSON.stringify([from.context, from.capability_index]);
-
 function remembers(turn: ExecutionTurn, { tool }: PendingCall, ask: AskedApproval, sha256: string | null): boolean {
-  const from = sourceOf(ask);
-  return (turn.state.remembered ?? []).some(
-    (one) => one.tool === tool && one.from === from && (one.sha256 === null || one.sha256 === sha256),
-  );
-}
-
-function rememberCall(turn: ExecutionTurn, { tool }: PendingCall, ask: AskedApproval, sha256: string | null): void {
-  const known = turn.state.remembered ?? [];
-  turn.state.remembered = [...known, { tool, from: sourceOf(ask), sha256 }].slice(-maxRemembered);
+  return isGranted(turn.state.remembered ?? [], tool, ask, sha256);
 }
 
 /** So many calls wait already that this one may not (2008). */
