@@ -151,6 +151,8 @@ const setting = fc.record({
     [],
     ["generate"],
     ["generate", "model_calls"],
+    ["generate", "model_asks", "gathered"],
+    ["generate", "model_asks", "gathered", "approved_edited"],
     ["generate", "model_calls", "result", "tool_ok"],
   ),
 });
