@@ -139,7 +139,7 @@ function hiddenIn(shown: string, given: string): readonly string[] | null {
   if (forward === null || !sameJson(forward, placesFromEnd(whole.slice(start, end), between))) return null;
   const starts = [start, ...forward.map((at, place) => start + at + (between[place]?.length ?? 0))];
   const ends = [...forward.map((at) => start + at), end];
-  return starts.map((from, place) => originalOf(given, pieces, from, ends[place] ?? end));
+  return originalsOf([...given], pieces, starts, ends);
 }
 
 function placesOf(text: string, literals: readonly string[]): number[] | null {
@@ -166,15 +166,23 @@ function placesFromEnd(text: string, literals: readonly string[]): number[] | nu
   return places;
 }
 
-/** The part of the original whose escaped form reaches from one place to another. */
-function originalOf(given: string, pieces: readonly string[], from: number, to: number): string {
+/** The parts of the original whose escaped forms reach from one place to another; they lie in order. */
+function originalsOf(
+  characters: readonly string[],
+  pieces: readonly string[],
+  starts: readonly number[],
+  ends: readonly number[],
+): readonly string[] {
   let at = 0;
-  let kept = "";
-  for (const [place, character] of [...given].entries()) {
-    if (at >= from && at < to) kept += character;
-    at += pieces[place]?.length ?? 0;
-  }
-  return kept;
+  let place = 0;
+  return starts.map((from, part) => {
+    const kept: string[] = [];
+    for (; place < pieces.length && at < (ends[part] ?? 0); place++) {
+      if (at >= from) kept.push(characters[place] ?? "");
+      at += pieces[place]?.length ?? 0;
+    }
+    return kept.join("");
+  });
 }
 
 /** Whether two JSON values are the same; the order of an object's members does not matter. */

@@ -12,6 +12,7 @@ const pinned: Record<string, number> = {
   token_redeemed: 409,
   enrollment_token_expired: 410,
   enrollment_token_revoked: 410,
+  arguments_changed: 409,
   arguments_not_editable: 422,
   invalid_arguments: 422,
   remember_not_allowed: 422,
