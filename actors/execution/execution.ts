@@ -51,12 +51,12 @@ import {
 } from "./loop/loop.ts";
 import { judgeCall, outsideJudgeEnded, outsideJudgesOverdue } from "./loop/outside-calls.ts";
 import { watchDispatch } from "./loop/tool-calls.ts";
+import { noteOutsideCall } from "./loop/waiting/asked-outside.ts";
 import { noteUnused } from "./loop/waiting/waiting.ts";
 import { type CancelReply, executionProtocol, type PickedUpReply, type StartReply } from "./messages.ts";
 import { forgetDeliveries } from "./output/delivery.ts";
 import { handleId, recallId } from "./output/handling.ts";
 import { handlerEnded, handlerOverdue, outputHandled, outputRecalled } from "./output/output-handler.ts";
-import { noteOutsideCall } from "./loop/waiting/asked-outside.ts";
 import { contextLog, planLog } from "./start/plan.ts";
 import { ExecutionState, isOver, listedMembers } from "./state.ts";
 import { completeState } from "./stored-state.ts";

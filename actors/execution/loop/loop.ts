@@ -29,7 +29,6 @@ import { loopLog } from "../messages.ts";
 import type { Loop, LoopPhase, PendingCall } from "../state.ts";
 import { trimText } from "../trim.ts";
 import type { ExecutionTurn } from "../turn.ts";
-import { keepClocks } from "./waiting/clocks.ts";
 import { openingMessages } from "./conversation.ts";
 import { answer, awaitAnswer, storedAnswer } from "./loop-answer.ts";
 import { answerHeldBack, heldBackRefusal, noteRateWarnings } from "./own-limits.ts";
@@ -46,6 +45,7 @@ import {
   toolEnded,
 } from "./tool-calls.ts";
 import { callBefore, toolJudgeEnded, toolJudgesOverdue } from "./tool-judges.ts";
+import { keepClocks } from "./waiting/clocks.ts";
 import { type Decided, decided, gathered, noteUnused } from "./waiting/waiting.ts";
 
 /** Longest prompt and response kept with an `llm_interaction`. */

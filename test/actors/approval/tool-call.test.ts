@@ -219,7 +219,7 @@ describe("who is excluded by forbid_initiator", () => {
     expect(one.askNow("approve", approveBody(person("ida")))).toMatchObject({ code: "self_approval_forbidden" });
   });
 
-  test("every reader of mail, where the initiator's address is not known; a machine reads none", () => {
+  test("every reader of mail while a person's address is unknown; a machine's needs none", () => {
     const person = forbidding({ initiator: { ...ida, email: null } });
     expect(link(person, "zoe@example.com")).toEqual({ outcome: "forbidden", code: "approver_not_allowed" });
     const machine = forbidding({ initiator: { ...ida, kind: "service_account", email: null } });

@@ -77,7 +77,7 @@ class CallStory {
 const edit = { title: "Printer fixed" };
 const edited = { arguments: edit, arguments_sha256: argumentsOf(edit).sha256 };
 
-test("an edit by a later approver is shown to the earlier ones again before anything runs", () => {
+test("an edit by a later approver is shown to the earlier ones before anything runs", () => {
   const both = [fromContext(), fromManifest({ editable: true })];
   const story = new CallStory(both).decide(0).decide(1, edited);
   expect(story.sim.underWay("tool_call.run")).toEqual([]);
@@ -89,7 +89,7 @@ test("an edit by a later approver is shown to the earlier ones again before anyt
   expect(story.state).toMatchObject({ status: "answered", edited: edit });
 });
 
-test("an edit concerns those whom its arguments do; what policy refuses by then is answered", () => {
+test("an edit concerns those whom its arguments do; what policy refuses is answered", () => {
   const none = new CallStory([fromContext({ editable: true }), fromManifest()]).decide(0, edited).shows(edit, []);
   expect([none.opened.length, none.state.status]).toEqual([1, "running"]);
   const more = new CallStory([fromContext({ editable: true })]).decide(0, edited);
@@ -141,7 +141,7 @@ describe("what an approver grants", () => {
   });
 });
 
-test("its execution hears of each step; who opened its session is named beside the starter", () => {
+test("its execution hears of each step; its opener is named beside the starter", () => {
   const opener = { ...starter, sub: "uma" };
   const story = new CallStory([fromContext()], execution, { opener, opener_email: "uma@example.com" });
   expect(story.opened[0]?.body).toMatchObject({
@@ -153,7 +153,7 @@ test("its execution hears of each step; who opened its session is named beside t
   expect(story.state).toMatchObject({ status: "withdrawn", outcome: { outcome: "withdrawn" } });
 });
 
-test("approved, and refused or withdrawn before it began: not executed; it goes a day after its end", () => {
+test("refused or withdrawn before it began it is not executed; it goes after a day", () => {
   const refused = new CallStory([fromContext()]).decide(0);
   refused.runs({ outcome: "failed", result: { code: "path_not_allowed" }, executed: false });
   expect(refused.executed).toEqual([[refused.opened[0]?.id, false]]);

@@ -47,7 +47,7 @@ const tools = async (executionId: string) =>
 /** What the loop read back of the file that it wrote. */
 const readBack = [write("note.txt", "as asked"), calls(["fs.read", { path: "note.txt" }]), say("done")];
 
-describe("seal-tools-dispatch 36", () => {
+describe("what a waiting call comes to", () => {
   test("reject: the model reads rejected_by_person and the reason", async () => {
     const id = await launch(asking({}));
     const asked = await open(id);
@@ -98,7 +98,7 @@ describe("seal-tools-dispatch 36", () => {
   }, 120_000);
 });
 
-describe("seal-tools-dispatch 38", () => {
+describe("time while a call waits", () => {
   test("approved after iteration_timeout and timeout, the execution completes", async () => {
     const execution = { iteration_timeout: "4s", timeout: "6s" };
     const id = await launch(asking({}), undefined, { execution });
@@ -125,7 +125,7 @@ describe("seal-tools-dispatch 38", () => {
   }, 120_000);
 });
 
-describe("seal-tools-dispatch 39", () => {
+describe("who is asked, and how often", () => {
   test("who is asked only under a condition is not asked where it does not hold", async () => {
     const free = await launch(asking({ when: "path == 'other.txt'" }));
     expect(await at.ended(free)).toMatchObject({ status: "completed" });
@@ -133,7 +133,7 @@ describe("seal-tools-dispatch 39", () => {
     expect(body.items).toEqual([]);
   }, 120_000);
 
-  test("context and manifest ask in turn; an edit by the second is shown to the first again", async () => {
+  test("context and manifest ask in turn; an edit by the second goes to the first again", async () => {
     await context("first", [{ tool_pattern: "fs.write", approval: {} }, { tool_pattern: "*" }]);
     const id = await launch({ ...asking({ editable: true }), security_context: "first" }, readBack);
     const first = await open(id);
@@ -194,7 +194,7 @@ describe("seal-tools-dispatch 39", () => {
     expect(result(await at.ended(id))).toMatchObject({ path: "/workspace/c.txt", edited: true });
   }, 120_000);
 
-  test("remember: equal arguments are not asked about again, others are; more than offered is 422", async () => {
+  test("remember: equal arguments are not asked about again; more than offered is 422", async () => {
     const script = [write("a", "1"), write("a", "1"), write("a", "2"), say("done")];
     const id = await launch(asking({ remember: "execution" }), script);
     const first = await open(id);
@@ -237,7 +237,7 @@ describe("seal-tools-dispatch 39", () => {
   }, 120_000);
 });
 
-describe("seal-tools-dispatch 40", () => {
+describe("what people are shown", () => {
   test("65 KiB: cut, whole at /arguments, edit 422; bidirectional characters are escaped", async () => {
     const content = `safe\u202e ${"y".repeat(65 * 1024)}`;
     const id = await launch(asking({ editable: true }), [write("big", content), say("done")]);
@@ -253,7 +253,7 @@ describe("seal-tools-dispatch 40", () => {
     expect(await at.ended(id)).toMatchObject({ status: "completed" });
   }, 120_000);
 
-  test("secrets are redacted; an edit that leaves [redacted] runs with the original; an unfit one waits on", async () => {
+  test("secrets are redacted; an edit that leaves [redacted] runs with the original", async () => {
     const secret = "password=hunter2hunter2";
     const script = [write("note.txt", secret), calls(["fs.read", { path: "kept.txt" }]), say("done")];
     const walled = { tool_pattern: "fs.write", path_allowlist: ["/workspace"], approval: { editable: true } };

@@ -38,7 +38,7 @@ const approve = (id: string, body: object = {}, headers: Headers = {}) =>
   at.node.call("POST", `/v1/human-approvals/${id}/approve`, body, headers);
 const approval = async (id: string) => (await at.node.call("GET", `/v1/human-approvals/${id}/history`)).body;
 
-test("seal-tools-dispatch 37: a signed call that waits is 202, under its key the same, then the result", async () => {
+test("a signed call that waits is 202, under its key the same, then the result", async () => {
   const { send } = await opened();
   const key = { "Idempotency-Key": "wait-1" };
   const first = await send("svc.runtime.list", {}, key);
@@ -100,7 +100,7 @@ test("a call whose approver says no reads why", async () => {
   expect(JSON.stringify(read)).toContain("not today");
 });
 
-test("a call whose session was superseded waits on, runs, and is read in another session", async () => {
+test("a call whose session was superseded waits on, runs, and is read in another", async () => {
   const { send } = await opened();
   const { approval_id, invocation_id } = (await send("svc.runtime.list")).body.result;
   const others = [];
@@ -127,7 +127,7 @@ test("what is remembered in a session holds there alone", async () => {
   expect((await (await opened("remembers")).send("svc.runtime.list")).status).toBe(202);
 });
 
-test("under forbid_initiator no mailed link serves the initiator, nor any while their address is unknown", async () => {
+test("forbid_initiator: no link serves the initiator, nor any of an unknown address", async () => {
   const signedIn = await at.node.token({ grant_type: "password", username: "admin", password: "dev" }, "svc-system");
   const subOf = (token: string) => JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString()).sub;
   const approvers = [`user:${subOf(await at.node.token())}`, "email:ida@example.com", "email:other@example.com"];
@@ -173,7 +173,7 @@ describe("a signed call of an execution", () => {
       at.outside("/v1/seal/invoke", envelope(privateKey, body.security_token, call(name, given)), headers);
   }, 90_000);
 
-  test("shows no secrets; an edit that leaves [redacted] runs with the original, an unfit one waits on", async () => {
+  test("shows no secrets; an edit that leaves [redacted] runs with the original", async () => {
     const secret = "password=hunter2hunter2";
     const first = await send("fs.write", { path: "a.txt", content: secret });
     expect(first.status).toBe(202);

@@ -2,11 +2,12 @@
  * Calls of an execution that are made outside of its loop, signed by a program in its sandbox, while people are asked
  * about them: its stream tells of them, its record says what it waits for, and what is granted holds for its loop, too.
  */
+
+import type { OutsideNews } from "../../messages.ts";
+import type { ExecutionTurn } from "../../turn.ts";
 import { keepClocks } from "./clocks.ts";
 import { remember } from "./wait-state.ts";
 import type { Decided } from "./waiting.ts";
-import type { OutsideNews } from "../../messages.ts";
-import type { ExecutionTurn } from "../../turn.ts";
 
 const events = {
   waiting: "tool_call_waiting",

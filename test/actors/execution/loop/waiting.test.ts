@@ -321,7 +321,7 @@ describe("a call outside of the loop", () => {
     expect(story.answer(story.asked)).toMatchObject({ reply: { command: "make" } });
   });
 
-  test("that fails the execution by its silence fails it; one that has ended is left alone", () => {
+  test("whose silence fails the execution fails it; one that has ended is left alone", () => {
     const story = new AskedStory();
     story.sim.tell("asked_outside", outside("rejected", { code: "tool_approval_timed_out", fails: true }));
     expect(story.state).toMatchObject({ status: "failed", ending: { error_code: "tool_approval_timed_out" } });

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { askedAnew, asks, isGranted } from "../../../../actors/policy/security/asked.ts";
 import { fromContext, fromManifest } from "../../execution/loop/asked-calls.ts";
 
-test("seal-tools-dispatch 39: a when with a fault asks", () => {
+test("a condition with a fault asks", () => {
   const when = `${Array(50).fill("a != b").join(" || ")} || a == b`;
   const long = "x".repeat(5_000_000);
   expect(asks({ when }, { a: long, b: `${long}` })).toBe(true);

@@ -6,8 +6,8 @@ import type { Masker } from "../../../../lib/masking/masker.ts";
 import type { Address, Runtime } from "../../../../runtime/port.ts";
 import { type CallEditor, shownArguments } from "../../../approvals/port.ts";
 import { isCleared, type Pipeline } from "../../../pipeline/port.ts";
-import { callerOf } from "./loop-caller.ts";
 import type { Plans } from "../../plans.ts";
+import { callerOf } from "./loop-caller.ts";
 
 export interface CallEditorOptions {
   readonly runtime: Pick<Runtime, "of">;
