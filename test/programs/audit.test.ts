@@ -1,11 +1,10 @@
 /** The operators' program over a log that a running node writes, and that the database's owner tampers with. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { join } from "node:path";
 import { type NodeProcess, startNodeProcess } from "../harness/node/node-process.ts";
-import { freshStores, type TestStores, testDataDir } from "../harness/stores.ts";
+import { freshStores, type TestStores } from "../harness/stores.ts";
 import { until } from "../harness/until.ts";
+import { operatorProgram } from "./operator-program.ts";
 
-const program = join(import.meta.dir, "../../src/programs/audit/main.ts");
 let stores: TestStores;
 let node: NodeProcess;
 beforeAll(async () => {
@@ -17,24 +16,7 @@ afterAll(async () => {
   await stores?.dispose();
 });
 
-async function audit(args: readonly string[], changes: Record<string, string> = {}) {
-  const child = Bun.spawn([process.execPath, program, ...args], {
-    env: {
-      PATH: process.env.PATH ?? "",
-      SVC_MODE: "development",
-      DATABASE_URL: stores.databaseUrl,
-      REDIS_URL: stores.redisUrl,
-      SVC_DATABASE_SCHEMA: stores.schema,
-      SVC_REDIS_PREFIX: stores.prefix,
-      SVC_DATA_DIR: testDataDir,
-      ...changes,
-    },
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
-  return { out, err, code: await child.exited };
-}
+const audit = operatorProgram("audit", () => stores);
 
 test("what a node writes is sealed and verified; a change from outside is named", async () => {
   const { sql } = stores;

@@ -1,12 +1,13 @@
 /** The operators' program over real dead letters, beside a running node. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { join } from "node:path";
+import { settlePartitions } from "../../src/runtime/ownership/partitions.ts";
+import { migrate } from "../../src/store/migrate.ts";
 import { openPostgres } from "../../src/store/postgres/pool.ts";
 import { startTestNode, type TestNode } from "../harness/runtime/runtime.ts";
-import { freshStores, joinTestStores, type TestStores, testDataDir } from "../harness/stores.ts";
+import { freshStores, joinTestStores, type TestStores } from "../harness/stores.ts";
 import { until } from "../harness/until.ts";
+import { operatorProgram } from "./operator-program.ts";
 
-const program = join(import.meta.dir, "../../src/programs/dead-letters/main.ts");
 const at = { kind: "counter", key: "a", tenant: "acme" };
 let stores: TestStores;
 let node: TestNode;
@@ -19,24 +20,7 @@ afterAll(async () => {
   await stores.dispose();
 });
 
-async function deadLetters(args: readonly string[], changes: Record<string, string> = {}) {
-  const child = Bun.spawn([process.execPath, program, ...args], {
-    env: {
-      PATH: process.env.PATH ?? "",
-      SVC_MODE: "development",
-      DATABASE_URL: stores.databaseUrl,
-      REDIS_URL: stores.redisUrl,
-      SVC_DATABASE_SCHEMA: stores.schema,
-      SVC_REDIS_PREFIX: stores.prefix,
-      SVC_DATA_DIR: testDataDir,
-      ...changes,
-    },
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
-  return { out, err, code: await child.exited };
-}
+const deadLetters = operatorProgram("dead-letters", () => stores);
 
 test("a letter is listed, shown, sent again once, and fails again as a new letter", async () => {
   expect(await deadLetters(["list"])).toEqual({ out: "no dead letters\n", err: "", code: 0 });
@@ -90,15 +74,18 @@ test("unknown letters and wrong usage are told, and --help says all of it", asyn
 
 test("a data directory's embedded stores are joined; a missing schema is reported", async () => {
   const joined = await joinTestStores();
-  const sql = openPostgres({ url: joined.databaseUrl ?? "", schema: "public", poolSize: 1 });
+  const schema = `embedded_${stores.schema}`;
+  const sql = openPostgres({ url: joined.databaseUrl ?? "", schema, poolSize: 2 });
   const embedded = { DATABASE_URL: "", REDIS_URL: "" };
   const absent = await deadLetters(["list"], { ...embedded, SVC_DATABASE_SCHEMA: "nobody_was_here" });
   expect(absent).toMatchObject({
     code: 1,
     err: expect.stringContaining("No node has set up the schema nobody_was_here"),
   });
-  const [row] = await sql<{ found: boolean }[]>`select to_regnamespace(${stores.schema}) is not null as found`;
-  if (row?.found) expect((await deadLetters(["list"], embedded)).code).toBe(0);
+  await migrate(sql, schema);
+  await settlePartitions(sql, 8);
+  expect((await deadLetters(["list"], { ...embedded, SVC_DATABASE_SCHEMA: schema })).code).toBe(0);
+  await sql`drop schema ${sql(schema)} cascade`;
   await sql.end();
   await joined.leave();
 });

@@ -1,11 +1,10 @@
 /** The operators' program over messages that wait for another version, beside a running node. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { join } from "node:path";
 import { startTestNode, type TestNode } from "../harness/runtime/runtime.ts";
-import { freshStores, type TestStores, testDataDir } from "../harness/stores.ts";
+import { freshStores, type TestStores } from "../harness/stores.ts";
 import { until } from "../harness/until.ts";
+import { operatorProgram } from "./operator-program.ts";
 
-const program = join(import.meta.dir, "../../src/programs/waiting-messages/main.ts");
 let stores: TestStores;
 let node: TestNode;
 beforeAll(async () => {
@@ -17,23 +16,8 @@ afterAll(async () => {
   await stores.dispose();
 });
 
-async function waitingMessages(...args: readonly string[]) {
-  const child = Bun.spawn([process.execPath, program, ...args], {
-    env: {
-      PATH: process.env.PATH ?? "",
-      SVC_MODE: "development",
-      DATABASE_URL: stores.databaseUrl,
-      REDIS_URL: stores.redisUrl,
-      SVC_DATABASE_SCHEMA: stores.schema,
-      SVC_REDIS_PREFIX: stores.prefix,
-      SVC_DATA_DIR: testDataDir,
-    },
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
-  return { out, err, code: await child.exited };
-}
+const run = operatorProgram("waiting-messages", () => stores);
+const waitingMessages = (...args: readonly string[]) => run(args);
 
 const waiting = async () => (await stores.sql`select 1 from runtime_parked`).length;
 

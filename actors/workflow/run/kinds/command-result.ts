@@ -16,20 +16,23 @@ export function endOf(outcome: CommandEnded, sharers = 1): CommandEnd {
   return outcome.ok ? fitting(outcome.value, sharers) : neverEnded(outcome.code, outcome.message);
 }
 
-function neverEnded(error: string, message: string): CommandEnd {
-  return {
-    status: "failed",
-    exit_code: null,
-    stdout: "",
-    stderr: "",
-    duration_ms: 0,
-    timed_out: false,
-    truncated: false,
-    attempts: 1,
-    error,
-    warnings: [message],
-  };
-}
+/** What is told of a command that never ran, or of which nothing is left. */
+export const nothingRan = {
+  status: "failed",
+  exit_code: null,
+  stdout: "",
+  stderr: "",
+  duration_ms: 0,
+  timed_out: false,
+  truncated: false,
+} as const;
+
+const neverEnded = (error: string, message: string): CommandEnd => ({
+  ...nothingRan,
+  attempts: 1,
+  error,
+  warnings: [message],
+});
 
 /** Left for names, numbers and punctuation. */
 const roomForTheRest = 262_144;

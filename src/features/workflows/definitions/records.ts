@@ -2,6 +2,7 @@
 import type { Fragment } from "postgres";
 import { systemTenant } from "../../../../actors/identity/identity.ts";
 import type { Json } from "../../../../actors/kernel/json.ts";
+import type { WorkflowMetadata } from "../../../../actors/workflow/manifest/judged.ts";
 import { isSemanticVersion, versionOrder } from "../../../../actors/workflow/version-order.ts";
 import { isUuid } from "../../../http/route.ts";
 import { gather } from "../../../store/gather.ts";
@@ -57,13 +58,8 @@ export interface WorkflowFilter {
 }
 
 /** A version as it is stored. */
-export interface NewWorkflow {
-  readonly name: string;
-  readonly version: string;
-  readonly description: string;
-  readonly labels: Readonly<Record<string, string>>;
-  readonly annotations: Readonly<Record<string, string>>;
-  readonly tags: readonly string[];
+export interface NewWorkflow
+  extends Pick<WorkflowMetadata, "name" | "version" | "description" | "labels" | "annotations" | "tags"> {
   readonly metadata: Json;
   readonly inputSchema: Json;
   readonly manifestYaml: string;

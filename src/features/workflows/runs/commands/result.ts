@@ -1,6 +1,7 @@
 /** What a command came to, as its state sees it. */
 import { storableText, utf8Tail } from "../../../../../actors/kernel/text.ts";
 import type { CommandEnd } from "../../../../../actors/workflow/run/activities.ts";
+import { nothingRan } from "../../../../../actors/workflow/run/kinds/command-result.ts";
 import { commandOutputBytes, type InstanceExit } from "../../../../adapters/sandbox/port.ts";
 
 /** An attempt that came to nothing for a reason that lies outside the command: worth another one. */
@@ -24,18 +25,7 @@ type Ran = Omit<CommandEnd, "attempts" | "warnings">;
 export const isFault = (end: Ran | Fault): end is Fault => "fault" in end;
 
 /** It never ran, or nothing is left of it. */
-export function nothingOf(error: string): Ran {
-  return {
-    status: "failed",
-    exit_code: null,
-    stdout: "",
-    stderr: "",
-    duration_ms: 0,
-    timed_out: false,
-    truncated: false,
-    error,
-  };
-}
+export const nothingOf = (error: string): Ran => ({ ...nothingRan, error });
 
 /** What stores refuse is replaced, which takes room. */
 const shownText = (text: string) => utf8Tail(Buffer.from(storableText(text)), commandOutputBytes);
