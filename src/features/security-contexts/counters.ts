@@ -9,6 +9,7 @@ import { capabilityDefaults } from "../../../actors/policy/security/spec.ts";
 import { repeatedly } from "../../lib/timers.ts";
 import { openRedis, type RedisServers, replyInTime } from "../../store/redis/connections.ts";
 import { scriptCommand } from "../../store/redis/script.ts";
+import { createPlaces, type PlacedCall } from "./places.ts";
 
 /** Whose calls are counted together. */
 export interface CountedFor {
@@ -71,9 +72,9 @@ export function openCallCounters(options: CountersOptions): CallCounters {
   const { redisServers, prefix, newId, warn, leaseMs = usualLeaseMs } = options;
   const redis = openRedis(redisServers);
   const debitCalls = scriptCommand(redis, "debit-calls");
-  const leaseCall = scriptCommand(redis, "lease-call");
-  /** By the call's id, those that run here. */
-  const held = new Map<string, { readonly keys: readonly string[]; readonly limits: readonly number[] }>();
+  const places = createPlaces(redis, leaseMs, unavailable);
+  /** By the place's id, those of calls that run here. */
+  const held = new Map<string, PlacedCall>();
 
   /** All of a tenant's lie in one slot; a principal may hold any character. */
   const keyOf = ({ tenant, principal }: CountedFor, kind: "rate" | "runs", { context, index }: Governing, more = "") =>
@@ -101,23 +102,22 @@ export function openCallCounters(options: CountersOptions): CallCounters {
     return by === undefined ? null : rateRefusal(tool, refusedBy(by), Math.max(1, Math.ceil(ms / 1000)));
   };
 
-  const placesOf = (whose: CountedFor, governing: readonly Governing[]) => ({
+  const placedBy = (whose: CountedFor, { governing }: CountedCall, id: string): PlacedCall => ({
+    tenant: whose.tenant,
+    id,
     keys: governing.map((one) => keyOf(whose, "runs", one)),
     limits: governing.map(({ capability }) => capability.max_concurrent ?? capabilityDefaults.max_concurrent),
   });
 
-  async function place(whose: CountedFor, { tool, governing }: CountedCall, id: string, ms: number) {
-    const { keys, limits } = placesOf(whose, governing);
-    const full = Number(await replyInTime(leaseCall(keys, [id, ms, ...limits]), unavailable));
+  /** @param full as `Places.take` says it */
+  function refusalAt(full: number, { tool, governing }: CountedCall, { limits }: PlacedCall): Refused | null {
     const by = governing[full - 1];
     return by === undefined ? null : concurrencyRefusal(tool, refusedBy(by), limits[full - 1] ?? 0);
   }
 
-  function release(id: string): void {
+  async function release(id: string): Promise<void> {
     const place = held.get(id);
-    if (!held.delete(id)) return;
-    // What is not taken back now comes free with the end of its lease.
-    for (const key of place?.keys ?? []) redis.zrem(key, id).catch(() => {});
+    if (held.delete(id) && place !== undefined) await places.giveBack(place);
   }
 
   const renewing = repeatedly(
@@ -125,9 +125,9 @@ export function openCallCounters(options: CountersOptions): CallCounters {
     async () => {
       // A place that was lost with Redis is taken again: its call runs.
       await Promise.all(
-        [...held].map(async ([id, { keys, limits }]) => {
-          await leaseCall(keys, [id, leaseMs, ...limits]);
-          if (!held.has(id)) for (const key of keys) await redis.zrem(key, id);
+        [...held.values()].map(async (place) => {
+          await places.take(place);
+          if (!held.has(place.id)) await places.giveBack(place);
         }),
       );
     },
@@ -142,26 +142,27 @@ export function openCallCounters(options: CountersOptions): CallCounters {
       return calls.map(({ tool }, at) => refusalBy(tool, kept[at] ?? [], found[at] ?? [0, 0, 0]));
     },
     async acquire(whose, call) {
-      const id = newId();
-      const { keys, limits } = placesOf(whose, call.governing);
-      const refused = await place(whose, call, id, leaseMs);
+      const place = placedBy(whose, call, newId());
+      const refused = refusalAt(await places.take(place), call, place);
       if (refused !== null) return refused;
-      held.set(id, { keys, limits });
-      return { release: () => release(id) };
+      held.set(place.id, place);
+      return { release: () => void release(place.id) };
     },
     async peek(whose, call) {
       const kept = windowsOf(call.governing);
-      const [[found], full] = await Promise.all([
+      const place = placedBy(whose, call, "");
+      const [[found], at] = await Promise.all([
         kept.length === 0 ? [] : windows(whose, [kept], false),
-        place(whose, call, "", 0),
+        places.look(place),
       ]);
+      const full = refusalAt(at, call, place);
       if (found === undefined) return { refused: full, remaining: null };
       return { refused: refusalBy(call.tool, kept, found) ?? full, remaining: found[2] };
     },
     running: () => held.size,
     async stop() {
       await renewing();
-      for (const id of [...held.keys()]) release(id);
+      await Promise.all([...held.keys()].map(release));
       redis.disconnect();
     },
   };

@@ -104,6 +104,17 @@ test("max_concurrent 1: a parallel second call is 2008 until the first has ended
   await until(async () => (await second().peek(whose, alone)).refused === null);
 });
 
+test("of many calls in one moment as many run as may, and places given back are taken in that moment", async () => {
+  const whose = newExecution();
+  const three = call(by({ max_concurrent: 3 }));
+  const asked = await Promise.all(Array.from({ length: 40 }, () => first().acquire(whose, three)));
+  const [place, ...others] = asked.flatMap((one) => ("release" in one ? [one] : []));
+  expect(others).toHaveLength(2);
+  place?.release();
+  const [next, further] = await Promise.all([first().acquire(whose, three), first().acquire(whose, three)]);
+  expect(["release" in next, "release" in further]).toEqual([true, false]);
+});
+
 test("places of a call under several contexts are taken all at once or not at all", async () => {
   const whose = newExecution();
   const [own, ceiling] = [by({}), by({ max_concurrent: 1 }, "outer")];
