@@ -44,6 +44,9 @@ export interface SweepRow {
   readonly position: string;
 }
 
+/** As the index `approvals_waiting_calls` has it. */
+const isWaitingCall = "(kind || ' ' || status) = 'tool_call pending'";
+
 /** Below every id. */
 const noId = "00000000-0000-0000-0000-000000000000";
 
@@ -65,16 +68,21 @@ export function approvalRecords(sql: Sql) {
     return { rows: fitting, hasMore: (found[0]?.total ?? 0) > fitting.length };
   }
 
+  /**
+   * Approvals of a run, read before anything else is asked of them: those are few, and while the table has no statistics
+   * the indexes of lists of the whole tenant seem to cost no more.
+   */
+  const ofRun = (tenant: string, run: string, descendants: boolean) => sql`(
+    select * from approvals
+    where tenant = ${tenant} and ${descendants ? sql`(run_id = ${run} or root_run_id = ${run})` : sql`run_id = ${run}`}
+    offset 0) as of_run`;
+
   return {
     /** Open ones whose time has not passed, oldest first. */
     async pending(tenant: string, filter: PendingFilter, wanted: Page, now: Date): Promise<Listed> {
       const conditions = [sql`tenant = ${tenant} and status = 'pending' and expires_at > ${now}`];
       const { executionId, descendants, workflowName, kind } = filter;
-      if (executionId !== null) {
-        conditions.push(
-          descendants ? sql`(run_id = ${executionId} or root_run_id = ${executionId})` : sql`run_id = ${executionId}`,
-        );
-      }
+      const from = executionId === null ? sql`approvals` : ofRun(tenant, executionId, descendants);
       if (workflowName !== null) conditions.push(sql`workflow_name = ${workflowName}`);
       if (kind !== null) conditions.push(sql`kind = ${kind}`);
       const after = positionOf(wanted);
@@ -83,7 +91,7 @@ export function approvalRecords(sql: Sql) {
       const where = conditions.reduce((all, one) => sql`${all} and ${one}`);
       return page(
         sql`
-          select approval_id, created_at as at, document, document_bytes from approvals where ${where}
+          select approval_id, created_at as at, document, document_bytes from ${from} where ${where}
           order by created_at, approval_id offset ${wanted.offset}`,
         sql`at, approval_id`,
         wanted,
@@ -93,6 +101,7 @@ export function approvalRecords(sql: Sql) {
     /** Decided ones, the latest decision first. */
     async decided(tenant: string, filter: HistoryFilter, wanted: Page): Promise<Listed> {
       const conditions = [sql`tenant = ${tenant} and status <> 'pending'`, ...conditionsOf(sql, filter)];
+      const from = filter.executionId === null ? sql`approvals` : ofRun(tenant, filter.executionId, false);
       const after = positionOf(wanted);
       if (after === "none") return nothing;
       if (after !== null) conditions.push(sql`(decided_at, approval_id) < (${after.at}, ${after.id}::uuid)`);
@@ -100,7 +109,7 @@ export function approvalRecords(sql: Sql) {
       // Of each alternative as many as the list may need, so that an index gives them in order.
       const parts = alternativesOf(sql, filter).map(
         (alternative) => sql`(
-          select approval_id, decided_at, document, document_bytes from approvals where ${where} ${alternative}
+          select approval_id, decided_at, document, document_bytes from ${from} where ${where} ${alternative}
           order by decided_at desc, approval_id desc limit ${wanted.offset + wanted.limit + 1})`,
       );
       return page(
@@ -125,15 +134,15 @@ export function approvalRecords(sql: Sql) {
     async askedCalls(tenant: string): Promise<number> {
       const [row] = await sql<{ count: number }[]>`
         select count(*)::int as count from (
-          select 1 from approvals where tenant = ${tenant} and status = 'pending' and kind = 'tool_call' limit 1000) asked`;
+          select 1 from approvals where tenant = ${tenant} and ${sql.unsafe(isWaitingCall)} limit 1000) asked`;
       return row?.count ?? 0;
     },
 
     /** What the latest decided approval of an execution came to; null when there is none. */
     async lastDecision(tenant: string, executionId: string): Promise<{ status: string; decided_at: Date } | null> {
       const [row] = await sql<{ status: string; decided_at: Date }[]>`
-        select status, decided_at from approvals
-        where tenant = ${tenant} and run_id = ${executionId} and status <> 'pending' and decided_at is not null
+        select status, decided_at from ${ofRun(tenant, executionId, false)}
+        where status <> 'pending' and decided_at is not null
         order by decided_at desc, approval_id desc limit 1`;
       return row ?? null;
     },
@@ -142,10 +151,10 @@ export function approvalRecords(sql: Sql) {
     async waitingCalls(tenant: string, executionId: string, most: number) {
       const [row] = await sql<{ execution: number; tenant: number }[]>`
         select
-          (select count(*)::int from approvals
-            where tenant = ${tenant} and run_id = ${executionId} and status = 'pending' and kind = 'tool_call') as execution,
+          (select count(*)::int from ${ofRun(tenant, executionId, false)}
+            where status = 'pending' and kind = 'tool_call') as execution,
           (select count(*)::int from (select from approvals
-            where tenant = ${tenant} and kind = 'tool_call' and status = 'pending' limit ${most}) as counted) as tenant`;
+            where tenant = ${tenant} and ${sql.unsafe(isWaitingCall)} limit ${most}) as counted) as tenant`;
       return row ?? { execution: 0, tenant: 0 };
     },
 
@@ -193,8 +202,7 @@ function positionOf({ after }: Page): { readonly at: Date; readonly id: string }
 
 function conditionsOf(sql: Sql, filter: HistoryFilter): Fragment[] {
   const conditions: Fragment[] = [];
-  const { executionId, workflowName, from, to } = filter;
-  if (executionId !== null) conditions.push(sql`run_id = ${executionId}`);
+  const { workflowName, from, to } = filter;
   if (workflowName !== null) conditions.push(sql`workflow_name = ${workflowName}`);
   if (from !== null) conditions.push(sql`decided_at >= ${from}`);
   if (to !== null) conditions.push(sql`decided_at <= ${to}`);

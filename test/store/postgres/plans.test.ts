@@ -1,6 +1,7 @@
 /** Queries that every start asks are planned once for a connection. */
 import { expect, test } from "bun:test";
 import { agentRecords } from "../../../src/features/agents/records.ts";
+import { approvalRecords } from "../../../src/features/approvals/records.ts";
 import { workflowRecords } from "../../../src/features/workflows/definitions/records.ts";
 import { reading } from "../../../src/runtime/reads/reading.ts";
 import { openPostgres } from "../../../src/store/postgres/pool.ts";
@@ -23,6 +24,40 @@ test("queries of a start and a decision are planned once, not anew each time", a
       where generic_plans + custom_plans = 8`;
     expect(plans.length).toBe(3);
     expect(plans.filter(({ generic }) => generic === 0)).toEqual([]);
+  } finally {
+    await sql.end();
+    await stores.dispose();
+  }
+});
+
+test("approvals of a run and waiting calls are found at once in a table without statistics", async () => {
+  const stores = await freshStores();
+  const sql = openPostgres({ url: stores.databaseUrl, schema: stores.schema, poolSize: 1 });
+  try {
+    await sql`alter table approvals set (autovacuum_enabled = false)`;
+    await sql`
+      insert into approvals
+      select gen_random_uuid(), 'acme', case when n % 2 = 0 then 'pending' else 'approved' end,
+        case when n % 500 = 0 then 'tool_call' else 'workflow' end, 'run-' || n / 4, 'root-' || n / 4, 'release', now(),
+        now() + interval '1 day', case when n % 2 = 1 then now() end, 'ada', null, '{}', 2
+      from generate_series(1, 4000) as n`;
+    const { pending, decided, askedCalls, waitingCalls, lastDecision } = approvalRecords(sql);
+    const page = { after: null, limit: 50, offset: 0, cursor: null };
+    const any = { workflowName: null, kind: null };
+    await sql.unsafe("begin");
+    const ofRun = { ...any, executionId: "run-25", descendants: false };
+    expect((await pending("acme", ofRun, page, new Date(0))).rows).toHaveLength(2);
+    expect((await pending("acme", { ...ofRun, descendants: true }, page, new Date(0))).rows).toHaveLength(2);
+    const history = { statuses: null, decidedBy: null, from: null, to: null, workflowName: null };
+    expect((await decided("acme", { ...history, executionId: "run-25" }, page)).rows).toHaveLength(2);
+    expect((await lastDecision("acme", "run-25"))?.status).toBe("approved");
+    expect(await askedCalls("acme")).toBe(8);
+    expect(await waitingCalls("acme", "run-125", 1000)).toEqual({ execution: 1, tenant: 8 });
+    const [read] = await sql<{ rows: number }[]>`
+      select (idx_tup_fetch + seq_tup_read)::int as rows from pg_stat_xact_user_tables where relname = 'approvals'`;
+    await sql.unsafe("commit");
+    // Four of the run, or the eight calls, for each question.
+    expect(read?.rows).toBeLessThanOrEqual(6 * 8);
   } finally {
     await sql.end();
     await stores.dispose();
