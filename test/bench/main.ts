@@ -20,6 +20,7 @@ import { benchStimuliMemory } from "./stimuli-memory.ts";
 import { startBenchStores } from "./stores.ts";
 import { benchStreams } from "./streams.ts";
 import { printTable, type Row } from "./table.ts";
+import { benchTools } from "./tools.ts";
 import { benchTurns } from "./turns.ts";
 import { benchWorkflows } from "./workflows.ts";
 
@@ -30,6 +31,7 @@ const benches = {
   identity: benchIdentity,
   dispatch: benchDispatch,
   seal: benchSeal,
+  tools: benchTools,
   egress: benchEgress,
   containers: benchContainers,
   concurrent: benchConcurrent,

@@ -33,6 +33,34 @@ const stub: Sandbox = {
   list: async () => [],
 };
 
+/** As many tools as `--tools=` says, of a schema like most have. */
+const wanted = Number(process.argv.find((word) => word.startsWith("--tools="))?.slice("--tools=".length) ?? 0);
+const many = Array.from(
+  { length: wanted },
+  (_, number): RegisteredTool => ({
+    name: `bench.tool-${number}`,
+    aliases: [],
+    description: `Searches the records of department ${number} by words, dates and owners. ${"It says more. ".repeat(10)}`,
+    inputSchema: {
+      type: "object",
+      properties: Object.fromEntries(
+        ["query", "since", "until", "owner", "limit"].map((name) => [
+          name,
+          { type: "string", description: `What ${name} of the records has to be`, maxLength: 200 },
+        ]),
+      ),
+      required: ["query"],
+      additionalProperties: false,
+    },
+    annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+    source: "builtin",
+    executor: "server",
+    runs: "service",
+    readOnly: true,
+    idempotent: true,
+  }),
+);
+
 /** A tool that does nothing: what is measured with it is the way there. */
 const nothing = defineFeature({
   name: "bench",
@@ -50,6 +78,7 @@ const nothing = defineFeature({
         readOnly: true,
         idempotent: true,
       },
+      ...many,
     ];
     const provider: ToolProvider = {
       tools: () => tools,

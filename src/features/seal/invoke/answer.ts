@@ -2,15 +2,18 @@
 import type { Json } from "../../../../actors/kernel/json.ts";
 import { isSealCode, sealErrors } from "../../../../actors/seal/errors.ts";
 import { idText, type RpcId } from "../../../../actors/seal/rpc.ts";
+import { type JsonText, textOfBody } from "../../../http/answer.ts";
 import type { Invoked } from "../../pipeline/port.ts";
-import type { RegisteredTool } from "../../tools/port.ts";
 import type { SealRefusal } from "../refusal.ts";
 
 type Members = { readonly [member: string]: Json };
 
+/** A result, or the JSON of one. */
+export type Result = Members | JsonText<Members>;
+
 /** A result under the id of its request. */
-export function successText(id: RpcId, result: Members): string {
-  const [idOf, resultOf] = [idText(id), JSON.stringify(result)];
+export function successText(id: RpcId, result: Result): string {
+  const [idOf, resultOf] = [idText(id), textOfBody(result)];
   const inner = `"jsonrpc":"2.0","id":${idOf},"result":${resultOf}`;
   return `{"protocol":"seal/v1","status":"success",${inner},"payload":{${inner}}}`;
 }
@@ -63,21 +66,3 @@ export function answerOf(invoked: Invoked, tool: string, invocationId: string, p
 
 const isMembers = (value: Json | undefined): value is Members =>
   typeof value === "object" && value !== null && !Array.isArray(value);
-
-/** A tool as lists show it. */
-export function listed(tool: RegisteredTool) {
-  const { name, aliases, description, inputSchema, outputSchema, annotations, source, server, executor } = tool;
-  return {
-    name,
-    aliases: [...aliases],
-    description,
-    // Schemas are JSON: those of the service are made as such, those of tool servers by their protocol.
-    inputSchema: inputSchema as Members,
-    input_schema: inputSchema as Members,
-    ...(outputSchema === undefined ? {} : { outputSchema: outputSchema as Members }),
-    annotations: { ...annotations },
-    source,
-    ...(server === undefined ? {} : { server }),
-    executor,
-  };
-}

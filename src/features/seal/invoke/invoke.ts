@@ -15,7 +15,8 @@ import type { Call, Invoked, Pipeline } from "../../pipeline/port.ts";
 import type { RegisteredTool, ToolRegistry } from "../../tools/port.ts";
 import type { WaitingCalls } from "../../waiting-calls/port.ts";
 import { invocationRefusal, refusalResponse, type SealRefusal } from "../refusal.ts";
-import { answerOf, type CallAnswer, listed, refusal, successText } from "./answer.ts";
+import { listedText } from "../tools/listed.ts";
+import { answerOf, type CallAnswer, type Result, refusal, successText } from "./answer.ts";
 import type { SealCaller } from "./caller.ts";
 import { type Admitted, EnvelopeRefused } from "./checks.ts";
 import type { Session } from "./session.ts";
@@ -78,19 +79,22 @@ export function createInvoke(options: InvokeOptions) {
     return refusing(refusal(code, message, details, 1), requestId, rpc?.id ?? null);
   }
 
+  /** The answer to what asks for no tool. */
+  async function told(session: Session, method: "ping" | "tools/list"): Promise<Result> {
+    const { who, policy } = await callerOf(session);
+    if (method === "ping") return {};
+    const tools = await pipeline.effective(session.tenant, who, policy);
+    return new JsonText(`{"tools":[${tools.map(listedText).join(",")}]}`);
+  }
+
   /** @param workId the same on every attempt */
   async function called(
     { session, invocationId }: Admitted,
-    rpc: RpcRequest,
+    rpc: ToolCall,
     request: InvokeRequest,
     { workId, mark }: { readonly workId: string; readonly mark?: WorkMark },
   ): Promise<CallAnswer> {
     const caller = await callerOf(session);
-    if (!("tool" in rpc)) {
-      if (rpc.method === "ping") return { status: 200, result: {} };
-      const tools = await pipeline.effective(session.tenant, caller.who, caller.policy);
-      return { status: 200, result: { tools: tools.map(listed) } };
-    }
     let given: Call["arguments"];
     try {
       given = objectOf(rpc.arguments, "arguments");
@@ -119,9 +123,9 @@ export function createInvoke(options: InvokeOptions) {
   }
 
   /** Under the same key a session gets the first result again, and the tool does not run again. */
-  async function onceForKey(admitted: Admitted, rpc: RpcRequest, request: InvokeRequest): Promise<CallAnswer> {
+  async function onceForKey(admitted: Admitted, rpc: ToolCall, request: InvokeRequest): Promise<CallAnswer> {
     const { session, invocationId } = admitted;
-    if (!request.request.headers.has("idempotency-key") || !("tool" in rpc)) {
+    if (!request.request.headers.has("idempotency-key")) {
       return called(admitted, rpc, request, { workId: invocationId });
     }
     const repeatable = {
@@ -173,12 +177,10 @@ export function createInvoke(options: InvokeOptions) {
       const { rpc } = admitted;
       id = rpc.id;
       if ("fault" in rpc) return refusing(refusal("invalid_rpc_request", rpc.fault), requestId, id);
+      if (!("tool" in rpc)) return answered(rpc.id, 200, await told(admitted.session, rpc.method));
       const answer = await onceForKey(admitted, rpc, request);
       if ("refusal" in answer) return refusing(answer.refusal, requestId, rpc.id);
-      return new Response(successText(rpc.id, answer.result), {
-        status: answer.status,
-        headers: { "Content-Type": "application/json" },
-      });
+      return answered(rpc.id, answer.status, answer.result);
     } catch (error) {
       if (error instanceof CallRefused) return refusing(error.refusal, requestId, id);
       if (error instanceof EnvelopeRefused) return envelopeRefused(error, requestId);
@@ -188,6 +190,11 @@ export function createInvoke(options: InvokeOptions) {
     }
   };
 }
+
+type ToolCall = Extract<RpcRequest, { readonly tool: string }>;
+
+const answered = (id: RpcId, status: 200 | 202, result: Result): Response =>
+  new Response(successText(id, result), { status, headers: { "Content-Type": "application/json" } });
 
 /** A refusal leaves no answer behind under its key: the call may be tried again. */
 class CallRefused extends Problem {

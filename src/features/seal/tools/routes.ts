@@ -1,10 +1,11 @@
 /** The list of tools, for callers who are about to sign calls. */
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { execution } from "../../../../actors/execution/execution.ts";
 import { AnyJson } from "../../../../actors/kernel/json.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import { Nullable } from "../../../../actors/kernel/schema.ts";
-import { listOf, listSchema, pageOf, pagingQuery } from "../../../http/paging.ts";
+import { JsonText } from "../../../http/answer.ts";
+import { listSchema, listText, pageOf, pagingQuery } from "../../../http/paging.ts";
 import { type Call, definePublicRoute, defineRoute, type PublicCall } from "../../../http/route.ts";
 import type { Tenants } from "../../../identity/tenants/tenants.ts";
 import type { Runtime } from "../../../runtime/port.ts";
@@ -19,7 +20,7 @@ import type { Plans } from "../../executions/port.ts";
 import type { Pipeline } from "../../pipeline/port.ts";
 import type { ContextReader } from "../../security-contexts/port.ts";
 import type { RegisteredTool, ToolRegistry } from "../../tools/port.ts";
-import { listed } from "../invoke/answer.ts";
+import { listedText } from "./listed.ts";
 
 const ListedTool = Type.Object({
   name: Type.String(),
@@ -145,13 +146,16 @@ export function toolRoutes(options: ToolRoutesOptions) {
       .toSorted(({ name: one }, { name: other }) => (one < other ? -1 : 1))
       .filter(({ name }) => after === null || name > after)
       .slice(page.offset, page.offset + page.limit + 1);
-    return {
-      protocol: "seal/v1" as const,
+    const shown = found.slice(0, page.limit);
+    const last = found.length > page.limit ? shown.at(-1) : undefined;
+    const list = listText("tools", shown.map(listedText), last === undefined ? null : [last.name]);
+    const head = JSON.stringify({
+      protocol: "seal/v1",
       attestation_endpoint: `${base}/v1/seal/attest`,
       invoke_endpoint: `${base}/v1/seal/invoke`,
       security_context: context,
-      ...listOf("tools", found.map(listed), page, ({ name }) => [name]),
-    };
+    });
+    return new JsonText<Static<typeof ToolsBody>>(`${head.slice(0, -1)},${list.text.slice(1)}`);
   };
 
   return {
