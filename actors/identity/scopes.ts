@@ -97,12 +97,21 @@ export function boundOf(claimed: readonly string[], mode: ScopeMode): ReadonlySe
   return named.size > 0 ? withImplied(named) : null;
 }
 
+const usual = new Map<ScopeColumn, ReadonlySet<string>>();
+
+/** All that the table gives a column: one set for all callers, since every start looks at it. */
+function usualScopes(column: ScopeColumn): ReadonlySet<string> {
+  const known = usual.get(column) ?? withImplied(scopesOfColumn(column));
+  usual.set(column, known);
+  return known;
+}
+
 /** What the table gives a caller, as far as a credential opens it. @param bound null: it opens all */
 export function scopesWithin(
   caller: Pick<Identity, "kind" | "role" | "membership">,
   bound: ReadonlySet<string> | null,
 ): ReadonlySet<string> {
-  const base = withImplied(scopesOfColumn(scopeColumn(caller)));
+  const base = usualScopes(scopeColumn(caller));
   return bound === null ? base : new Set([...base].filter((scope) => bound.has(scope)));
 }
 

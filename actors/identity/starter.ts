@@ -35,7 +35,7 @@ type Captured = Pick<Identity, "realm" | "kind" | "userId" | "role" | "membershi
 export function starterOf(identity: Captured): Starter {
   const { realm, kind, userId: sub, role, membership, keyId: key_id, scopes } = identity;
   const usual = scopesWithin(identity, null);
-  const isUsual = usual.size === scopes.size && [...usual].every((scope) => scopes.has(scope));
+  const isUsual = usual === scopes || (usual.size === scopes.size && usual.isSubsetOf(scopes));
   return { realm, kind, sub, role, membership, key_id, ...(isUsual ? {} : { scopes: [...scopes].sort() }) };
 }
 

@@ -104,7 +104,7 @@ test("max_concurrent 1: a parallel second call is 2008 until the first has ended
   await until(async () => (await second().peek(whose, alone)).refused === null);
 });
 
-test("of many calls in one moment as many run as may, and places given back are taken in that moment", async () => {
+test("of many calls at once as many run as may; places given back are taken at once", async () => {
   const whose = newExecution();
   const three = call(by({ max_concurrent: 3 }));
   const asked = await Promise.all(Array.from({ length: 40 }, () => first().acquire(whose, three)));

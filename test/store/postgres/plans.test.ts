@@ -30,7 +30,7 @@ test("queries of a start and a decision are planned once, not anew each time", a
   }
 });
 
-test("approvals of a run and waiting calls are found at once in a table without statistics", async () => {
+test("approvals of a run and waiting calls are found without statistics", async () => {
   const stores = await freshStores();
   const sql = openPostgres({ url: stores.databaseUrl, schema: stores.schema, poolSize: 1 });
   try {

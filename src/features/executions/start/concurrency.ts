@@ -9,7 +9,7 @@
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import type { Quota } from "../../../../actors/policy/quota.ts";
 import { openRedis, type RedisClient, type RedisServers, replyInTime } from "../../../store/redis/connections.ts";
-import { luaScript } from "../../../store/redis/script.ts";
+import { scriptCommand } from "../../../store/redis/script.ts";
 import type { ExecutionRecords } from "../records.ts";
 
 export interface ConcurrencyOptions {
@@ -40,8 +40,6 @@ export interface Concurrency {
   close(): Promise<void>;
 }
 
-const reserveScript = luaScript("reserve-execution");
-const compareScript = luaScript("compare-executions");
 /** A set without reservations for this long is built again from the records. */
 const keptMs = 24 * 3600 * 1000;
 /** After a loss, for so long, reservations in use are compared this often. */
@@ -56,12 +54,13 @@ type Reply = readonly [outcome: number, used: number, age: number];
 export function openConcurrency(options: ConcurrencyOptions): Concurrency {
   const redis = openRedis(options.redisServers);
   const reconciliation = new Reconciliation(redis, options);
+  const reserveExecution = scriptCommand(redis, "reserve-execution");
   const { compareEveryMs = 20_000 } = options;
   let watchfulUntil = 0;
 
   async function reserve(tenant: string, executionId: string, limit: number): Promise<Reply> {
     const key = keyOf(options.prefix, tenant);
-    const ask = () => replyInTime(redis.eval(reserveScript, 1, key, executionId, limit) as Promise<Reply>, unavailable);
+    const ask = () => replyInTime(reserveExecution([key], [executionId, limit]) as Promise<Reply>, unavailable);
     let reply = await ask();
     if (reply[0] === 1) {
       const isDue = reply[2] > (performance.now() < watchfulUntil ? watchfulEveryMs : compareEveryMs);
@@ -105,10 +104,13 @@ export function openConcurrency(options: ConcurrencyOptions): Concurrency {
 class Reconciliation {
   readonly #running = new Map<string, Promise<void>>();
   readonly #next = new Map<string, Promise<void>>();
+  readonly #compareExecutions: ReturnType<typeof scriptCommand>;
   constructor(
     private readonly redis: RedisClient,
     private readonly options: ConcurrencyOptions,
-  ) {}
+  ) {
+    this.#compareExecutions = scriptCommand(redis, "compare-executions");
+  }
 
   run(tenant: string): Promise<void> {
     const waiting = this.#next.get(tenant);
@@ -140,7 +142,7 @@ class Reconciliation {
       JSON.stringify(rows.filter((row) => row.live === live).map((row) => row.execution_id));
     const unknown = JSON.stringify(reserved.filter((id) => !known.has(id)));
     await replyInTime(
-      this.redis.eval(compareScript, 1, key, String(graceMs), String(keptMs), ids(true), ids(false), unknown),
+      this.#compareExecutions([key], [graceMs, keptMs, ids(true), ids(false), unknown]),
       unavailable,
     );
   }
