@@ -141,10 +141,7 @@ class Reconciliation {
     const ids = (live: boolean) =>
       JSON.stringify(rows.filter((row) => row.live === live).map((row) => row.execution_id));
     const unknown = JSON.stringify(reserved.filter((id) => !known.has(id)));
-    await replyInTime(
-      this.#compareExecutions([key], [graceMs, keptMs, ids(true), ids(false), unknown]),
-      unavailable,
-    );
+    await replyInTime(this.#compareExecutions([key], [graceMs, keptMs, ids(true), ids(false), unknown]), unavailable);
   }
 }
 
