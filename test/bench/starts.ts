@@ -29,7 +29,7 @@ export async function benchStarts(stores: BenchStores): Promise<Row[]> {
       note,
     });
     return [
-      row("POST /v1/executions c=1, p50", "ms", percentile(alone.samples, 0.5), floor.aloneP50, "<= 2.2"),
+      row("POST /v1/executions c=1, p50", "ms", percentile(alone.samples, 0.5), floor.aloneP50, "<= 1.8"),
       row("POST /v1/executions c=32", "/s", (20_000 / among.totalMs) * 1000, floor.perSecond, ">= 4,000"),
       row("POST /v1/executions c=32, p99", "ms", percentile(among.samples, 0.99), floor.amongP99, "<= 30"),
     ];
