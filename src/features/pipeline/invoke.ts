@@ -5,6 +5,7 @@ import { type Call, outcomeOf, ToolFailure, type ToolOutcome, ToolRefusal } from
 import { beginOf, incidentOf, type RefusalFacts } from "./on-record.ts";
 import {
   type AskPeople,
+  CallWithdrawn,
   type Cleared,
   type Invoked,
   type InvokeOptions,
@@ -73,6 +74,10 @@ export function createInvoke(parts: InvokeParts): Pick<Pipeline, "invoke" | "res
       outcome = await run(call, one, waits);
     } catch (error) {
       const duration_ms = Math.round(now() - begun);
+      if (error instanceof CallWithdrawn) {
+        invocations.change(invocationId, tenant, { outcome: "withdrawn", code: "withdrawn" });
+        return { is: "failed", code: "withdrawn", message: error.message, ran: false };
+      }
       if (call.signal.aborted) {
         invocations.change(invocationId, tenant, { outcome: "interrupted", code: "interrupted", duration_ms });
         throw error;

@@ -63,6 +63,11 @@ export function refusalOf(clearance: Judged["clearance"]): Invoked {
   }
 }
 
+/** Thrown by a call's `begins`: its caller is gone for good, and nothing is to be run for it. */
+export class CallWithdrawn extends Error {
+  override readonly name = "CallWithdrawn";
+}
+
 /**
  * Has a person asked about a call, durably.
  * @returns once the approval is open; null: all whom policy has asked have granted it before

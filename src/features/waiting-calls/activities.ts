@@ -9,7 +9,7 @@ import { type ToolCallState, toolCall } from "../../../actors/tool-call/tool-cal
 import type { Starters } from "../../identity/callers/starters.ts";
 import { type Activity, type ActivityContext, implement, type Runtime, Terminal } from "../../runtime/port.ts";
 import type { InvocationWriter } from "../invocations/port.ts";
-import { isCleared, type Pipeline, refusalOf } from "../pipeline/port.ts";
+import { CallWithdrawn, isCleared, type Pipeline, refusalOf } from "../pipeline/port.ts";
 import type { ToolRegistry } from "../tools/port.ts";
 import { madeAgain } from "./kept.ts";
 import { outcomeOf } from "./outcome.ts";
@@ -56,9 +56,7 @@ export function waitingActivities(options: WaitingActivitiesOptions): readonly A
     const { tenant, key: invocationId } = actor;
     const state = await stateOf(actor);
     const { call, edited } = state;
-    if (await isGone(tenant, state)) {
-      return { outcome: "withdrawn", result: { status: "error", isError: true, tool: call.tool, code: "withdrawn" } };
-    }
+    if (await isGone(tenant, state)) return withdrawn(call.tool);
     if (resumed && !(await mayRepeat(tenant, state))) {
       const message = `It is not known whether ${call.tool} was run: the node that ran it died`;
       invocations.change(invocationId, tenant, { outcome: "interrupted", code: "interrupted" });
@@ -74,7 +72,13 @@ export function waitingActivities(options: WaitingActivitiesOptions): readonly A
         edited_arguments: isKept ? text : JSON.stringify({ truncated: true }),
       });
     }
-    return outcomeOf(call.tool, await pipeline.resume(made, edited ?? undefined));
+    // It may have waited for a place, and its caller gone meanwhile.
+    const begins = async () => {
+      if (await isGone(tenant, state)) throw new CallWithdrawn("The caller is gone");
+    };
+    const invoked = await pipeline.resume({ ...made, begins }, edited ?? undefined);
+    const isWithdrawn = invoked.is === "failed" && !invoked.ran && invoked.code === "withdrawn";
+    return isWithdrawn ? withdrawn(call.tool) : outcomeOf(call.tool, invoked);
   }
 
   /** Edited arguments, by today's policy: whom they concern may be others than those whom the former ones did. */
@@ -100,3 +104,8 @@ export function waitingActivities(options: WaitingActivitiesOptions): readonly A
     ),
   ];
 }
+
+const withdrawn = (tool: string): CallOutcome => ({
+  outcome: "withdrawn",
+  result: { status: "error", isError: true, tool, code: "withdrawn" },
+});

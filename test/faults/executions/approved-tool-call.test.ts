@@ -100,6 +100,7 @@ test.each([...wires])(
     const edited = { ...wanted, content: "as the person wants it" };
     const decision = await node.call("POST", `/v1/human-approvals/${asked.id}/approve`, { arguments: edited });
     expect(decision.status).toBe(200);
+    if (wire === "anthropic") await killAndStart();
 
     const record = await until(
       async () => {

@@ -84,6 +84,23 @@ describe("what a waiting call comes to", () => {
     expect(await approve(asked.id)).toMatchObject({ status: 409, body: { code: "approval_already_decided" } });
   }, 120_000);
 
+  test("two decisions at once: one counts; beside a cancellation nothing runs", async () => {
+    const [twice, ended] = await Promise.all([launch(asking({})), launch(asking({}))]);
+    const asked = await open(twice);
+    const both = await Promise.all([approve(asked.id), approve(asked.id, {}, admin)]);
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
+    expect(await at.ended(twice)).toMatchObject({ status: "completed" });
+    expect((await tools(twice)).filter(({ tool_name }: LooseJson) => tool_name === "fs.write")).toHaveLength(1);
+    const late = await open(ended);
+    await Promise.all([at.node.call("POST", `/v1/executions/${ended}/cancel`, {}), approve(late.id)]);
+    const after = await until(async () => {
+      const found = await history(late.id);
+      return found.status === "withdrawn" || found.tool_call.executed !== null ? found : null;
+    });
+    expect(["withdrawn", "approved"]).toContain(after.status);
+    expect((await at.record(ended)).status).toBe("cancelled");
+  }, 120_000);
+
   test("context tightened before the approval: its code, the tool not run", async () => {
     await context("loose", [{ tool_pattern: "fs.write", approval: {} }, { tool_pattern: "*" }]);
     const id = await launch({ tools: ["fs.*"], security_context: "loose" });
