@@ -32,7 +32,7 @@ async function insert({ session = null, execution = null, until, opened = true, 
 }
 const ids = (rows: readonly { readonly invocation_id: string }[]) => rows.map(({ invocation_id }) => invocation_id);
 
-test("only places of calls that were never opened are swept; the others go with their calls", async () => {
+test("only places of calls that were never opened are swept; others go with theirs", async () => {
   const longAgo = new Date(Date.now() - 3 * hour);
   const kept = [await insert({ until: longAgo }), await insert({ until: ended })];
   await insert({ until: longAgo, opened: false });
