@@ -112,6 +112,24 @@ test("deploy=false shows a manifest and stores nothing; a model that fails is to
   expect(steps[2]).toMatchObject({ result: { code: "invalid_arguments" } });
 }, 60_000);
 
+test("a kill while a manifest is written: it is written on, and deployed once", async () => {
+  const name = `survivor-${process.pid}`;
+  vendor.push({ stall: "before" });
+  vendor.always(reply(written(name)));
+  const script = [calls(["svc.agent.generate", { input: "survive" }]), say("done")];
+  const id = await at.launch({ tools: ["*"], script, spec: { security_context: "svc-system-operator" } });
+  await until(() => vendor.requests.length === 1, { timeoutMs: 60_000, what: "the writer's model to be asked" });
+  await at.node.kill();
+  await at.node.restart();
+  const [step] = (await at.ended(id)).iterations[0].trajectory;
+  const result = JSON.parse(step.result_json);
+  expect([step.status, result.deployed, result.name]).toEqual(["succeeded", true, name]);
+  const children = (await at.node.call("GET", `/v1/executions?parent_execution_id=${id}`)).body.items;
+  expect(children.map((one: LooseJson) => one.id)).toEqual(result.execution_ids);
+  const versions = (await at.node.call("GET", `/v1/agents/${result.agent_id}/versions?revisions=true`)).body;
+  expect(versions.count).toBe(1);
+}, 120_000);
+
 const pipeline = (id: string) => at.node.call("GET", `/v1/workflows/executions/${id}`);
 const double = (language: string) =>
   ({
