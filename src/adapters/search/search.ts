@@ -1,4 +1,5 @@
 /** What a search engine is asked, and how it is asked again where that may help. */
+import { madeStorable } from "../../../actors/manifest/storable.ts";
 import { readJson } from "../../lib/answer-body.ts";
 
 export interface SearchHit {
@@ -128,7 +129,7 @@ function isWebUrl(text: string): boolean {
 }
 
 function bounded({ title, url, snippet, source }: SearchHit): SearchHit {
-  const cut = (text: string, length: number) => plain(text).slice(0, length).toWellFormed();
+  const cut = (text: string, length: number) => madeStorable(plain(text).slice(0, length));
   return {
     title: cut(title, most.title),
     url,

@@ -25,7 +25,7 @@ const searxngAnswer = {
   results: [
     { title: "Bun", url: "https://bun.example/", content: "A <b>fast</b>\n runtime", engine: "duck" },
     { title: "No page", url: "javascript:alert(1)", content: "", engine: "x" },
-    { title: 7, url: "https://second.example/", content: null },
+    { title: 7, url: "https://second.example/", content: "a\0b\ud800" },
     "nonsense",
   ],
 };
@@ -46,7 +46,7 @@ test("SearXNG is asked for JSON below its address, and its results are read", as
     expect(engine?.name).toBe("searxng");
     expect(await engine?.search("a b&c", 10, never)).toEqual([
       { title: "Bun", url: "https://bun.example/", snippet: "A fast runtime", source: "duck" },
-      { title: "", url: "https://second.example/", snippet: "", source: "" },
+      { title: "", url: "https://second.example/", snippet: "ab\ufffd", source: "" },
     ]);
     const asked = new URL(seen[0]?.url ?? "");
     expect(asked.pathname).toBe(path === "" ? "/search" : "/sx/search");
