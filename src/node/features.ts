@@ -7,6 +7,7 @@ import { colony } from "../features/colony/feature.ts";
 import { credentials } from "../features/credentials/feature.ts";
 import { developmentIssuer } from "../features/development-issuer/feature.ts";
 import { edgeEnrollment } from "../features/edge/enrollment/feature.ts";
+import { edgeGroups } from "../features/edge/groups/feature.ts";
 import { edgeHosts } from "../features/edge/hosts/feature.ts";
 import { edgeKeys } from "../features/edge/keys/feature.ts";
 import { egress } from "../features/egress/feature.ts";
@@ -91,4 +92,5 @@ export const features = [
   edgeKeys,
   edgeHosts,
   edgeEnrollment,
+  edgeGroups,
 ] as const satisfies readonly AnyFeature[];

@@ -1,0 +1,19 @@
+/** Groups of edge hosts. */
+import { audit } from "../../audit/feature.ts";
+import { defineFeature } from "../../feature.ts";
+import { edgeHosts } from "../hosts/feature.ts";
+import { groupRecords } from "./records.ts";
+import { groupRoutes } from "./routes.ts";
+import { EdgeGroup, EdgeGroupDetail } from "./schema.ts";
+import { createGroups } from "./service.ts";
+
+export const edgeGroups = defineFeature({
+  name: "edge/groups",
+  needs: { audit, edgeHosts },
+  schemas: { EdgeGroup, EdgeGroupDetail },
+  tenantTables: ["edge_groups"],
+  open({ sql, newId, info }, { audit }) {
+    const groups = createGroups({ sql, records: groupRecords(sql), audit, info });
+    return { service: null, routes: groupRoutes({ sql, groups, newId }) };
+  },
+});
