@@ -22,6 +22,11 @@ export const bounds = {
   tools: 500,
   descriptionBytes: 4 * 1_024,
   schemaBytes: 64 * 1_024,
+  /** Of all tools that are kept. */
+  listBytes: 8 * 1_024 * 1_024,
+  /** Of all pages, with what of them is not kept. */
+  pages: 100,
+  readBytes: 16 * 1_024 * 1_024,
   answerBytes: 10 * 1_024 * 1_024,
 } as const;
 
@@ -29,33 +34,78 @@ const toolName = /^[A-Za-z0-9_./-]{1,96}$/;
 
 export interface Bounded {
   readonly tools: readonly ListedTool[];
-  /** One sentence for each tool that is left out, and for what is cut off behind the last one. */
+  /** One sentence for each of the first tools that are left out, and for what is cut off behind the last one. */
   readonly warnings: readonly string[];
+}
+
+/** Tools that are named when they are left out. */
+const maxNamed = 50;
+
+/** Keeps of a list what is within the bounds, while it is read: what is left out is held no longer than that. */
+export class ListSieve {
+  readonly #kept = new Map<string, ListedTool>();
+  readonly #warnings: string[] = [];
+  #bytes = 0;
+  #unnamed = 0;
+  #beyond = 0;
+
+  /** @param sizeOf bytes of a text in UTF-8 */
+  constructor(readonly sizeOf: (text: string) => number) {}
+
+  /** Whether nothing behind this can be kept any more. */
+  get isFull(): boolean {
+    return this.#beyond > 0;
+  }
+
+  take(tool: ListedTool): void {
+    const { name, description, inputSchema, outputSchema } = tool;
+    const schemas = [inputSchema, ...(outputSchema === null ? [] : [outputSchema])];
+    const sizes = [this.sizeOf(description), ...schemas.map((schema) => this.sizeOf(JSON.stringify(schema)))];
+    const fault = faultOf(name, sizes) ?? (this.#kept.has(name) ? "is listed twice" : null);
+    if (fault !== null) this.#leaveOut(`The tool ${shownName(name)} ${fault}: it is left out`);
+    else this.#keep(tool, sizes);
+  }
+
+  done(): Bounded {
+    const [unnamed, beyond] = [this.#unnamed, this.#beyond];
+    return {
+      tools: [...this.#kept.values()],
+      warnings: [
+        ...this.#warnings,
+        ...(unnamed > 0 ? [`${unnamed} more tools are left out`] : []),
+        ...(beyond > 0 ? [`${beyond} tools beyond the first ${this.#kept.size} are left out`] : []),
+      ],
+    };
+  }
+
+  #keep(tool: ListedTool, sizes: readonly number[]): void {
+    const bytes = sizes.reduce((sum, size) => sum + size, tool.name.length);
+    if (this.isFull || this.#kept.size >= bounds.tools || this.#bytes + bytes > bounds.listBytes) {
+      this.#beyond += 1;
+      return;
+    }
+    this.#bytes += bytes;
+    this.#kept.set(tool.name, tool);
+  }
+
+  #leaveOut(warning: string): void {
+    if (this.#warnings.length < maxNamed) this.#warnings.push(warning);
+    else this.#unnamed += 1;
+  }
 }
 
 /** @param sizeOf bytes of a text in UTF-8 */
 export function withinBounds(listed: readonly ListedTool[], sizeOf: (text: string) => number): Bounded {
-  const kept = new Map<string, ListedTool>();
-  const warnings: string[] = [];
-  let beyond = 0;
-  for (const tool of listed) {
-    const fault = faultOf(tool, sizeOf) ?? (kept.has(tool.name) ? "is listed twice" : null);
-    if (fault !== null) warnings.push(`The tool ${shownName(tool.name)} ${fault}: it is left out`);
-    else if (kept.size >= bounds.tools) beyond += 1;
-    else kept.set(tool.name, tool);
-  }
-  if (beyond > 0) warnings.push(`${beyond} tools beyond the first ${bounds.tools} are left out`);
-  return { tools: [...kept.values()], warnings };
+  const sieve = new ListSieve(sizeOf);
+  for (const tool of listed) sieve.take(tool);
+  return sieve.done();
 }
 
-function faultOf({ name, description, inputSchema, outputSchema }: ListedTool, sizeOf: (text: string) => number) {
+/** @param sizes of the description and the schemas, bytes */
+function faultOf(name: string, [description = 0, ...schemas]: readonly number[]): string | null {
   if (!toolName.test(name)) return "has a name with other characters than letters, digits and _ . / -, or a long one";
-  if (sizeOf(description) > bounds.descriptionBytes) return "has a description of more than 4 KiB";
-  const schemas = [inputSchema, ...(outputSchema === null ? [] : [outputSchema])];
-  if (schemas.some((schema) => sizeOf(JSON.stringify(schema)) > bounds.schemaBytes)) {
-    return "has a schema of more than 64 KiB";
-  }
-  return null;
+  if (description > bounds.descriptionBytes) return "has a description of more than 4 KiB";
+  return schemas.some((size) => size > bounds.schemaBytes) ? "has a schema of more than 64 KiB" : null;
 }
 
 const shownName = (name: string): string => JSON.stringify(name.slice(0, 96));

@@ -1,6 +1,12 @@
 /** One connection to a tool server, by the official client, over any transport. */
 import { Client, ProtocolError, SdkError, SdkErrorCode, type Tool, type Transport } from "@modelcontextprotocol/client";
-import { bounds, type JsonObject, type ListedTool } from "../../../actors/tool-server/listing.ts";
+import {
+  type Bounded,
+  bounds,
+  type JsonObject,
+  type ListedTool,
+  ListSieve,
+} from "../../../actors/tool-server/listing.ts";
 import { ownErrors } from "./messages.ts";
 
 /** What a call came to. Everything but `result` is no answer of the tool. */
@@ -18,8 +24,8 @@ export interface CallOptions {
 export interface McpConnection {
   /** As negotiated; null: the server named none. */
   readonly protocolVersion: string | null;
-  /** Every page, to one tool beyond the bound. @throws what went wrong */
-  list(timeoutMs: number): Promise<readonly ListedTool[]>;
+  /** What of all pages is within the bounds; no page is read behind them. @throws what went wrong */
+  list(timeoutMs: number): Promise<Bounded>;
   /** @throws the signal's reason once that aborts; the server is told */
   call(tool: ListedTool, args: Readonly<Record<string, unknown>>, options: CallOptions): Promise<CallEnd>;
   /** Resolves once it has ended. */
@@ -34,13 +40,12 @@ export interface ConnectOptions {
   readonly era: "auto" | "legacy";
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** Told, a moment later, that the server says its tools have changed. */
+  /** Told each time that the server says its tools have changed. */
   readonly changed: () => void;
 }
 
 /** A server that does not answer the question for its revision is one of before, ms. */
 const probeMs = 3_000;
-const maxPages = 100;
 
 /** @throws what went wrong; the transport is closed then */
 export async function connectServer(transport: Transport, options: ConnectOptions): Promise<McpConnection> {
@@ -51,7 +56,7 @@ export async function connectServer(transport: Transport, options: ConnectOption
       capabilities: {},
       versionNegotiation: { mode: options.era, probe: { timeoutMs: Math.min(probeMs, options.timeoutMs) } },
       inputRequired: { autoFulfill: false },
-      listChanged: { tools: { autoRefresh: false, debounceMs: 200, onChanged: () => options.changed() } },
+      listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => options.changed() } },
       // Results pass through; a schema from outside is never compiled here.
       jsonSchemaValidator: {
         getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
@@ -83,19 +88,27 @@ export async function connectServer(transport: Transport, options: ConnectOption
 
     async list(timeoutMs) {
       const until = performance.now() + timeoutMs;
-      const tools: ListedTool[] = [];
+      const sieve = new ListSieve(Buffer.byteLength);
+      const cut = (why: string): Bounded => {
+        const { tools, warnings } = sieve.done();
+        return { tools, warnings: [...warnings, `The list has ${why}: what comes behind is left out`] };
+      };
       let cursor: string | undefined;
-      for (let page = 0; page < maxPages && tools.length <= bounds.tools; page += 1) {
+      let bytes = 0;
+      for (let page = 0; page < bounds.pages; page += 1) {
         const left = Math.max(1, until - performance.now());
-        const answer = await client.listTools(cursor === undefined ? {} : { cursor }, {
-          timeout: left,
-          cacheMode: "bypass",
-        });
-        tools.push(...answer.tools.map(listed));
-        if (answer.nextCursor === undefined || answer.nextCursor === cursor) return tools;
-        cursor = answer.nextCursor;
+        // Page by page: the library's own list reads them all before it gives any.
+        const params = cursor === undefined ? {} : { cursor };
+        const answer = await client.request({ method: "tools/list", params }, { timeout: left, maxTotalTimeout: left });
+        for (const tool of answer.tools) sieve.take(listed(tool));
+        const { nextCursor } = answer;
+        if (sieve.isFull || nextCursor === undefined || nextCursor === cursor) return sieve.done();
+        // Of a last page it does not matter.
+        bytes += Buffer.byteLength(JSON.stringify(answer));
+        if (bytes > bounds.readBytes) return cut(`more than ${bounds.readBytes} bytes`);
+        cursor = nextCursor;
       }
-      return tools;
+      return cut(`more than ${bounds.pages} pages`);
     },
 
     async call(tool, args, { timeoutMs, signal }) {

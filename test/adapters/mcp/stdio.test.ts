@@ -71,7 +71,7 @@ async function open(
     },
   });
   const tool = async (wanted: string) => {
-    const found = (await connection.list(10_000)).find((each) => each.name === wanted);
+    const found = (await connection.list(10_000)).tools.find((each) => each.name === wanted);
     if (found === undefined) throw new Error(`no tool ${wanted}`);
     return found;
   };
@@ -180,7 +180,7 @@ test("a server that says its tools changed is heard", async () => {
   const opened = await open("odd");
   await opened.call({ do: "change" });
   await until(() => opened.changes() > 0);
-  expect((await opened.connection.list(10_000)).map(({ name }) => name)).toContain("fresh");
+  expect((await opened.connection.list(10_000)).tools.map(({ name }) => name)).toContain("fresh");
   await opened.close();
 }, 60_000);
 

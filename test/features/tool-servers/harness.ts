@@ -9,7 +9,7 @@ import { createCatalog } from "../../../src/features/tool-servers/catalog.ts";
 import { createLogs } from "../../../src/features/tool-servers/logs.ts";
 import { toolServerProvider } from "../../../src/features/tool-servers/provider.ts";
 import { type ServerRow, toolServerRecords } from "../../../src/features/tool-servers/records.ts";
-import { createHost } from "../../../src/features/tool-servers/running/host.ts";
+import { createHost, type HostOptions } from "../../../src/features/tool-servers/running/host.ts";
 import { storesListing } from "../../../src/features/tool-servers/running/listing.ts";
 import { resolvesValues } from "../../../src/features/tool-servers/running/values.ts";
 import { Secret } from "../../../src/lib/secret.ts";
@@ -38,7 +38,11 @@ export async function toolServerScene(...names: Parameters<typeof toolServerProg
   const nodes: (() => Promise<void>)[] = [];
 
   /** Of this service's nodes one. @param sandboxes none: nothing holds programs */
-  function node(nodeId: string, sandboxes: Sandboxes = new Sandboxes([fixture.sandbox])) {
+  function node(
+    nodeId: string,
+    sandboxes: Sandboxes = new Sandboxes([fixture.sandbox]),
+    more: Pick<HostOptions, "delayOf"> = {},
+  ) {
     const catalog = createCatalog((tenant) => records.visibleTo(tenant));
     const failed = (error: unknown) => void warnings.push(error);
     const logs = createLogs({ sql, nodeId, now: Date.now, failed });
@@ -47,7 +51,7 @@ export async function toolServerScene(...names: Parameters<typeof toolServerProg
       allowPrivate: loopback === null ? [] : [loopback],
     };
     const host = createHost({
-      ...{ sql, records, logs, audit, nodeId, sandboxes, outside, dataDir: fixture.dataDir },
+      ...{ sql, records, logs, audit, nodeId, sandboxes, outside, dataDir: fixture.dataDir, ...more },
       incidents: { report: (incident) => void incidents.push(incident) },
       newId: () => crypto.randomUUID(),
       credentialsEveryMs: 100,

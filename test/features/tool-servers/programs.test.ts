@@ -126,6 +126,25 @@ test("a 501st tool, a schema of 65 KiB and an answer of 11 MiB keep the bounds",
   expect(warned.map(({ line }) => line).filter((line) => line.startsWith("[svc]"))).toHaveLength(3);
 }, 90_000);
 
+test("a list without end is read as far as its bounds in bytes", async () => {
+  await scene.define("endless", {}, "endless-list");
+  await started("endless");
+  expect((await node.tools()).filter((name) => name.startsWith("endless."))).toEqual(["endless.echo", "endless.act"]);
+  const lines = await until(async () => {
+    const read = await node.logs.read((await scene.row("endless")).id, 100);
+    return read.some(({ line }) => line.includes("what comes behind")) && read.map(({ line }) => line);
+  });
+  expect(lines.join("\n")).toContain("more than 16777216 bytes");
+  // Of hundreds of tools that are left out the first are named.
+  expect(lines.filter((line) => line.includes("bad name"))).toHaveLength(50);
+}, 60_000);
+
+test("a change that is announced during a listing is seen", async () => {
+  await scene.define("changing", {}, "changing-list");
+  await started("changing");
+  await until(async () => (await node.tools()).includes("changing.fresh"));
+}, 60_000);
+
 test("a slow call fails, and a call that ends its server is not made twice", async () => {
   await scene.define("odd", { call_timeout_seconds: 1 });
   await started("odd");

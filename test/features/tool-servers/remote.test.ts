@@ -117,6 +117,41 @@ test("no redirect to another origin, and no address that an operator did not ope
   await elsewhere.stop(true);
 }, 60_000);
 
+test("a tenth fault in a row fails it with an incident; a change of it begins anew", async () => {
+  const at = opened(legacyRemote());
+  let asked = 0;
+  at.answerWith(() => {
+    asked += 1;
+    return new Response("", { status: 503 });
+  });
+  await scene.define("hopeless", remote(at.url));
+  const waited: number[] = [];
+  const delayOf = (ms: number) => {
+    waited.push(ms);
+    return 1;
+  };
+  const hasty = scene.node("hasty", undefined, { delayOf });
+  const { id } = await scene.row("hopeless");
+  hasty.host.start(id);
+  const standing = async () => (await scene.instances("hopeless")).find(({ node_id }) => node_id === "hasty");
+  await until(async () => (await standing())?.status === "failed", { timeoutMs: 20_000 });
+  // The first start is at once; nine follow.
+  expect([waited.length, waited.slice(1).every((ms) => ms >= 500)]).toEqual([10, true]);
+  expect(scene.incidents).toContainEqual(
+    expect.objectContaining({
+      category: "tool_server_failed",
+      details: { tool_server: "hopeless", node_id: "hasty" },
+    }),
+  );
+  const before = asked;
+  at.answerWith(null);
+  await scene.change("hopeless", { enabled: true });
+  await until(async () => (await standing())?.status === "running", { timeoutMs: 20_000 });
+  expect(asked).toBe(before);
+  expect(await hasty.text("hopeless.echo", { text: "well" })).toBe("well");
+  await hasty.stop();
+}, 60_000);
+
 test("a server that stops answering is unhealthy and connected anew", async () => {
   const at = opened(legacyRemote());
   const health_check = { interval_seconds: 1, timeout_seconds: 1 };

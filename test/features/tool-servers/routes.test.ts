@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { calls, say } from "../../harness/manifests.ts";
+import { OAuthServer } from "../../harness/outside/oauth-server.ts";
 import { legacyRemote, type RemoteTools } from "../../harness/outside/remote-tools.ts";
 import { type ToolServerPrograms, toolServerPrograms } from "../../harness/outside/tool-servers.ts";
 import { until } from "../../harness/until.ts";
@@ -11,6 +12,7 @@ let at: CredentialFixture;
 let programs: ToolServerPrograms;
 let remote: RemoteTools;
 let owner: Caller;
+let provider: OAuthServer;
 let admin: Caller;
 let member: Caller;
 let operator: Caller;
@@ -18,7 +20,9 @@ let operator: Caller;
 beforeAll(async () => {
   programs = await toolServerPrograms("odd");
   remote = legacyRemote();
+  provider = new OAuthServer();
   at = await CredentialFixture.open({
+    SVC_OAUTH_PROVIDERS: JSON.stringify([provider.settings("crm", { issuer: "https://crm.test" })]),
     SVC_TOOL_SERVER_PATHS: programs.directory,
     SVC_EGRESS_ALLOW_PRIVATE: JSON.stringify(["127.0.0.0/8"]),
     ODD_VARIABLE: "value-of-the-node",
@@ -43,6 +47,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await at.close();
   await remote.stop();
+  provider.stop();
 });
 
 const call = (who: Caller, method: string, path: string, body?: unknown, headers: Caller = {}) =>
@@ -200,6 +205,30 @@ test("a credential is in no answer and in no table; records show where it comes 
   expect(JSON.stringify(body)).not.toContain("value-of-the-node");
   expect(await at.dump()).not.toContain("value-of-the-node");
 });
+
+test("an OAuth2 credential is the bearer; a new token takes a new connection", async () => {
+  const post = async (path: string, body: object = {}) => {
+    const answer = await at.call(admin, "POST", path, body);
+    expect([path, answer.status, answer.body?.code]).toEqual([path, 200, undefined]);
+    return answer.body;
+  };
+  const { auth_url, state } = await post("/oauth/initiate", { provider: "crm" });
+  const { id } = await post("/oauth/callback", { code: provider.consent(auth_url), state });
+  const other = legacyRemote();
+  const credentials = { Authorization: `credential:${id}` };
+  expect((await call(admin, "POST", "", http("bearing", { url: other.url, credentials }))).status).toBe(201);
+  await untilListed("bearing", admin);
+  const first = new Set(other.authorizations);
+  expect([first.size, [...first][0]]).toEqual([1, expect.stringMatching(/^Bearer ./)]);
+  const { body } = await call(admin, "GET", "/bearing");
+  expect(body.credentials).toEqual(credentials);
+  expect(JSON.stringify(body)).not.toContain([...first][0]?.slice("Bearer ".length) ?? "");
+  await post(`/${id}/rotate`);
+  const renewed = await until(() => other.authorizations.find((value) => !first.has(value)), { timeoutMs: 40_000 });
+  expect(renewed).toStartWith("Bearer ");
+  expect((await call(admin, "DELETE", "/bearing")).status).toBe(200);
+  await other.stop();
+}, 90_000);
 
 /** What an agent of acme reads of one call. */
 async function readBy(server: string, given: Record<string, unknown>): Promise<string> {

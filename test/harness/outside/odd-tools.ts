@@ -22,7 +22,7 @@ interface Asked {
 /** `at:<phase>` in the mode says when it crashes or hangs: `crash:initialize`, `hang:list`, `crash:probe`. */
 export function oddTools(mode: string, peer: OddPeer, environment: Readonly<Record<string, string | undefined>>) {
   const begunAt = Date.now();
-  const state = { generation: 1, calls: 0, cancelled: [] as unknown[] };
+  const state = { generation: 1, calls: 0, lists: 0, cancelled: [] as unknown[] };
 
   /** @returns whether this phase goes on */
   function passes(phase: string): boolean {
@@ -52,6 +52,28 @@ export function oddTools(mode: string, peer: OddPeer, environment: Readonly<Reco
           ]
         : []),
     ];
+  }
+
+  function listed(id: string | number): unknown {
+    state.lists += 1;
+    const answer = (result: object) => peer.send({ jsonrpc: "2.0", id, result });
+    if (mode === "endless-list") {
+      // Junk without end behind the tools that are good.
+      const junk = Array.from({ length: 16 }, () => ({
+        name: `bad name ${state.lists}`,
+        description: "x".repeat(60 * 1_024),
+        inputSchema: { type: "object" },
+      }));
+      return answer({ tools: state.lists === 1 ? tools() : junk, nextCursor: `page ${state.lists}` });
+    }
+    if (mode === "changing-list" && state.lists === 1) {
+      // What this listing tells is old before it has arrived.
+      const before = tools();
+      state.generation += 1;
+      peer.send({ jsonrpc: "2.0", method: "notifications/tools/list_changed" });
+      return setTimeout(() => answer({ tools: before }), 600);
+    }
+    return answer({ tools: tools() });
   }
 
   function called(id: string | number, args: Record<string, unknown>): unknown {
@@ -109,8 +131,7 @@ export function oddTools(mode: string, peer: OddPeer, environment: Readonly<Reco
           result: { protocolVersion, capabilities, serverInfo: { name: "odd", version: "1" } },
         });
       }
-      if (method === "tools/list")
-        return passes("list") ? peer.send({ jsonrpc: "2.0", id, result: { tools: tools() } }) : null;
+      if (method === "tools/list") return passes("list") ? listed(id) : null;
       if (method === "tools/call") return called(id, params.arguments ?? {});
       if (method === "server/discover" && !passes("probe")) return null;
       return peer.send({ jsonrpc: "2.0", id, error: { code: -32_601, message: `no method ${method}` } });

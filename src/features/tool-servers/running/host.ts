@@ -18,6 +18,8 @@ export interface HostOptions extends OpeningOptions {
   readonly nodeId: string;
   /** How often it looks whether credentials were rotated, ms; 8 s when absent. */
   readonly credentialsEveryMs?: number;
+  /** See `NodeServerOptions`. */
+  readonly delayOf?: (decidedMs: number) => number;
   readonly newId: () => string;
   /** Unix milliseconds. */
   readonly now: () => number;

@@ -1,5 +1,6 @@
 /** What a server listed, stored for every node: changes are on record, and pinned tools that changed are withheld. */
 import {
+  type Bounded,
   type Difference,
   definitionText,
   differenceOf,
@@ -40,13 +41,10 @@ export function storesListing({ sql, records, audit, incidents }: ListingOptions
    * @param redacted what the server says, with its credentials hidden
    * @param generation of the definition that the connection was made by; a later one has its own list
    */
-  return async (
-    id: string,
-    generation: number,
-    protocolVersion: string | null,
-    redacted: readonly ListedTool[],
-  ): Promise<Listed> => {
-    const { tools, warnings } = withinBounds(redacted.map(storable), (text) => Buffer.byteLength(text));
+  return async (id: string, generation: number, protocolVersion: string | null, redacted: Bounded): Promise<Listed> => {
+    // What hides credentials may have made it longer.
+    const { tools, warnings: further } = withinBounds(redacted.tools.map(storable), Buffer.byteLength);
+    const warnings = [...redacted.warnings.map(storable), ...further];
     const digests = Object.fromEntries(tools.map((tool) => [tool.name, digest(definitionText(tool))]));
     const result = (isNews: boolean): Listed => ({
       tools: new Map(tools.map((tool) => [tool.name, tool])),

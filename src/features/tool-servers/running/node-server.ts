@@ -13,6 +13,7 @@ import type { ListedTool } from "../../../../actors/tool-server/listing.ts";
 import type { CallEnd } from "../../../adapters/mcp/port.ts";
 import { waitAtMost } from "../../../lib/timers.ts";
 import type { InstanceRow, ServerRow } from "../records.ts";
+import { Checks } from "./checks.ts";
 import type { StoreListing } from "./listing.ts";
 import { NoSandbox, type Opened, type OpeningOptions, openServer } from "./opened.ts";
 import { CallSlots } from "./slots.ts";
@@ -31,6 +32,8 @@ export interface NodeServerOptions extends OpeningOptions {
   /** The stored list is another one. */
   readonly listed: (row: ServerRow) => void;
   readonly failed: (error: unknown) => void;
+  /** How long a restart really waits, ms, of what was decided; that when absent. */
+  readonly delayOf?: (decidedMs: number) => number;
 }
 
 /** What a call came to, or that there is nothing to call. */
@@ -47,6 +50,7 @@ interface Running {
   readonly opened: Opened;
   readonly instanceId: string;
   readonly startedAt: Date;
+  readonly checks: Checks;
   inFlight: number;
 }
 
@@ -58,11 +62,9 @@ export class NodeServer {
   #starting: string | null = null;
   #attempt = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #healthTimer: ReturnType<typeof setTimeout> | undefined;
   #calmTimer: ReturnType<typeof setTimeout> | undefined;
   #lastHealthAt: Date | null = null;
   #isLegacy = false;
-  #checking: Promise<void> | null = null;
   #noting: Promise<void> = Promise.resolve();
   readonly #changes = new Set<() => void>();
   readonly #work = new Set<Promise<unknown>>();
@@ -176,7 +178,7 @@ export class NodeServer {
         return;
       case "start":
         this.#drop(0);
-        this.#startAfter(act.afterMs);
+        this.#startAfter(this.options.delayOf?.(act.afterMs) ?? act.afterMs);
         return;
       case "replace":
         this.#startAfter(0);
@@ -229,23 +231,26 @@ export class NodeServer {
     this.#starting = instanceId;
     // On record before it runs: what is on no record is taken for a leftover.
     await this.#note();
+    const checks = new Checks({
+      look: (counts) => this.#track(this.#look(checks, counts)),
+      everyMs: () => this.row.definition.health_check.interval_seconds * 1_000,
+    });
     try {
-      const opened = await this.#openEither(row, instanceId, signal);
+      const opened = await this.#openEither(row, instanceId, signal, () => checks.announced());
       try {
-        await this.#list(row, opened, listTimeoutMs(row));
+        await this.#list(row, opened, checks, listTimeoutMs(row));
       } catch (error) {
         await opened.close();
         throw error;
       }
-      return { opened, instanceId, startedAt: new Date(this.options.now()), inFlight: 0 };
+      return { opened, instanceId, checks, startedAt: new Date(this.options.now()), inFlight: 0 };
     } finally {
       if (this.#starting === instanceId) this.#starting = null;
     }
   }
 
-  async #openEither(row: ServerRow, instanceId: string, signal: AbortSignal): Promise<Opened> {
+  async #openEither(row: ServerRow, instanceId: string, signal: AbortSignal, changed: () => void): Promise<Opened> {
     const { log } = this.options;
-    const changed = () => void this.#check(false);
     const opening = { row, signal, log, changed };
     try {
       return await openServer(this.options, { ...opening, instanceId, era: this.#isLegacy ? "legacy" : "auto" });
@@ -262,7 +267,8 @@ export class NodeServer {
     }
   }
 
-  async #list(row: ServerRow, opened: Opened, timeoutMs: number): Promise<void> {
+  async #list(row: ServerRow, opened: Opened, checks: Checks, timeoutMs: number): Promise<void> {
+    checks.begun();
     const listed = await opened.list(timeoutMs);
     const { warnings, isNews } = await this.options.store(row.id, row.generation, opened.protocolVersion, listed);
     if (isNews) for (const warning of warnings) this.options.log(`[svc] ${warning}`);
@@ -272,6 +278,7 @@ export class NodeServer {
   #watch(running: Running): void {
     this.#lastHealthAt = new Date(this.options.now());
     void running.opened.ended.then((words) => {
+      running.checks.stop();
       if (this.#running !== running) return;
       this.#running = null;
       this.#apply({ type: "lost", error: words });
@@ -279,35 +286,18 @@ export class NodeServer {
     clearTimeout(this.#calmTimer);
     this.#calmTimer = setTimeout(() => this.#running === running && this.#apply({ type: "calm" }), calmMs);
     this.#calmTimer.unref();
-    this.#checkLater();
-  }
-
-  #checkLater(): void {
-    clearTimeout(this.#healthTimer);
-    const everyMs = this.row.definition.health_check.interval_seconds * 1_000;
-    this.#healthTimer = setTimeout(
-      () => void this.#check(true).finally(() => this.#running && this.#checkLater()),
-      everyMs,
-    );
-    this.#healthTimer.unref();
+    running.checks.start();
   }
 
   /** @param counts whether a failure is one of health: what a server announced is looked at beside that */
-  #check(counts: boolean): Promise<void> {
-    this.#checking ??= this.#track(this.#look(counts)).finally(() => {
-      this.#checking = null;
-    });
-    return this.#checking;
-  }
-
-  async #look(counts: boolean): Promise<void> {
+  async #look(checks: Checks, counts: boolean): Promise<void> {
     const running = this.#running;
-    if (running === null) return;
+    if (running?.checks !== checks) return;
     const { row } = this;
     const timeoutMs = row.definition.health_check.timeout_seconds * 1_000;
     let error: string | null = null;
     try {
-      await this.#list(row, running.opened, counts ? timeoutMs : listTimeoutMs(row));
+      await this.#list(row, running.opened, checks, counts ? timeoutMs : listTimeoutMs(row));
       this.#lastHealthAt = new Date(this.options.now());
     } catch (failure) {
       error = wordsOf(failure);
@@ -321,13 +311,14 @@ export class NodeServer {
   #drop(withinMs: number): void {
     const running = this.#running;
     this.#running = null;
-    clearTimeout(this.#healthTimer);
     if (running === null) return;
+    running.checks.stop();
     if (withinMs > 0) this.#drain(running);
     else this.#end(running);
   }
 
   #drain(old: Running): void {
+    old.checks.stop();
     this.#draining.add(old);
     const drained = async () => {
       const until = performance.now() + drainMs;

@@ -1,7 +1,7 @@
 /** One connection of this node to a server: a program in a sandbox, or requests to a URL. */
 
 import { graceMs, startWithinMs } from "../../../../actors/tool-server/life.ts";
-import type { ListedTool } from "../../../../actors/tool-server/listing.ts";
+import type { Bounded, ListedTool } from "../../../../actors/tool-server/listing.ts";
 import type { EgressEnvironment } from "../../../adapters/egress/port.ts";
 import {
   type CallEnd,
@@ -61,7 +61,7 @@ export interface Opened {
   readonly masker: Masker;
   /** Nothing can be called by it any more; `ended` follows. */
   isClosed(): boolean;
-  list(timeoutMs: number): Promise<readonly ListedTool[]>;
+  list(timeoutMs: number): Promise<Bounded>;
   call(tool: ListedTool, args: Readonly<Record<string, unknown>>, options: CallOptions): Promise<CallEnd>;
   /** Once nothing of it is left, with why. */
   readonly ended: Promise<string>;
