@@ -18,6 +18,8 @@ export interface Encryption {
   encrypt(context: EncryptionContext, plain: string): string;
   /** @throws Problem 500 `decryption_failed`; an incident of the tenant tells of it */
   decrypt(context: EncryptionContext, ciphertext: string): string;
+  /** As `decrypt`, of a text that comes from outside: null for what was not encrypted here, or not in this context. */
+  decryptForeign(context: EncryptionContext, ciphertext: string): string | null;
   /** Whether it is wrapped by the earlier master key and should be encrypted again. */
   isOutdated(ciphertext: string): boolean;
   /** A digest under a key of its own that the master key gives: it recognises bytes and tells nothing of them. */

@@ -49,6 +49,10 @@ export function createEncryption({ current, previous, incidents }: EncryptionOpt
       reportFailure(context, decrypted.why);
       throw new Problem("decryption_failed", "What is stored encrypted cannot be decrypted");
     },
+    decryptForeign(context, ciphertext) {
+      const decrypted = decryptText(masters, context, ciphertext);
+      return "plain" in decrypted ? decrypted.plain : null;
+    },
     fingerprint: (bytes) => fingerprintOf(current, bytes),
     isOutdated: (ciphertext) => outdatedPrefix !== null && ciphertext.startsWith(outdatedPrefix),
   };

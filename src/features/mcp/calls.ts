@@ -16,6 +16,8 @@ export type Answered =
   | Exclude<Invoked, { readonly is: "waiting" }>
   | (Extract<Invoked, { readonly is: "waiting" }> & { readonly invocation_id: string });
 
+type Refused = Extract<Answered, { readonly is: "refused" }>;
+
 export interface ToolCallsOptions {
   readonly pipeline: Pick<Pipeline, "invoke" | "effective">;
   readonly contexts: Pick<ContextReader, "exists" | "mayUse">;
@@ -66,7 +68,16 @@ export function createToolCalls(options: ToolCallsOptions) {
     user: rateUserOf(caller.identity),
   });
 
+  async function attempt(caller: FaceCaller, tool: string, context: string): Promise<Refused | null> {
+    const seconds = await attempts.take(caller.tenant, principalOf(caller));
+    return seconds === null ? null : tooManyAttempts(tool, context, seconds);
+  }
+
   return {
+    /** Counts a request of a call that was made already. @returns the refusal of more than a caller may try */
+    attempt: async (caller: FaceCaller, tool: string): Promise<Refused | null> =>
+      attempt(caller, tool, caller.context ?? ""),
+
     /**
      * The tools of the service that the caller's context leaves, by name.
      * @throws Problem for a context that is not there, or not for this caller
@@ -80,8 +91,8 @@ export function createToolCalls(options: ToolCallsOptions) {
     async call(caller: FaceCaller, { tool, given, key, signal }: Wanted): Promise<Answered> {
       const policy = await policyOf(caller);
       const who = whoOf(caller);
-      const seconds = await attempts.take(caller.tenant, who.principal);
-      if (seconds !== null) return tooManyAttempts(tool, policy.context, seconds);
+      const refused = await attempt(caller, tool, policy.context);
+      if (refused !== null) return refused;
       const { tenant, requestId } = caller;
       const invocationId = newId();
       const call: Call = {
@@ -95,7 +106,7 @@ export function createToolCalls(options: ToolCallsOptions) {
 }
 
 /** More calls than a session may try. Nothing is put on record. */
-function tooManyAttempts(tool: string, context: string, seconds: number): Answered {
+function tooManyAttempts(tool: string, context: string, seconds: number): Refused {
   return {
     is: "refused",
     error_code: 2005,

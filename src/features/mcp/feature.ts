@@ -1,5 +1,7 @@
 /** The service as a tool server of the Model Context Protocol, for clients that people run (docs/reference/mcp.md). */
 import { agents } from "../agents/feature.ts";
+import { approvals } from "../approvals/feature.ts";
+import { encryption } from "../encryption/feature.ts";
 import { executions } from "../executions/feature.ts";
 import { defineFeature } from "../feature.ts";
 import { managementTools } from "../management-tools/feature.ts";
@@ -12,10 +14,12 @@ import { waitingCalls } from "../waiting-calls/feature.ts";
 import { invocationGet } from "../waiting-calls/port.ts";
 import { definitions } from "../workflows/definitions/feature.ts";
 import { isLastEvent, runs } from "../workflows/runs/feature.ts";
+import { createAsking } from "./asking.ts";
 import { createToolCalls } from "./calls.ts";
 import { openFace } from "./face.ts";
 import { agentWork, runWork } from "./following.ts";
 import { originCheck } from "./origin.ts";
+import { requestStates } from "./request-state.ts";
 import { createResources } from "./resources.ts";
 import { McpEvent, mcpRoutes } from "./routes.ts";
 import { serverOf } from "./server.ts";
@@ -25,6 +29,8 @@ export const mcp = defineFeature({
   name: "mcp",
   needs: {
     agents,
+    approvals,
+    encryption,
     executions,
     definitions,
     runs,
@@ -37,9 +43,9 @@ export const mcp = defineFeature({
     waitingCalls,
   },
   schemas: { McpEvent },
-  open({ runtime, tenants, publicUrl, corsOrigins, development, openIssuers, newId, info, warn }, needs) {
+  open({ runtime, tenants, publicUrl, corsOrigins, development, openIssuers, now, newId, info, warn }, needs) {
     const { agents, executions, definitions, runs, managementTools, pipeline, seal, securityContexts } = needs;
-    const { waitingCalls } = needs;
+    const { waitingCalls, approvals, encryption } = needs;
     const calls = createToolCalls({
       pipeline,
       contexts: securityContexts,
@@ -48,8 +54,16 @@ export const mcp = defineFeature({
       askPeople: waitingCalls.open,
       newId,
     });
+    const asking = createAsking({
+      calls,
+      waiting: waitingCalls,
+      approvals,
+      states: requestStates(encryption, now),
+      newId,
+    });
     const offered = createTools({
       calls,
+      asking,
       mayCall: ({ identity }, name) => name === invocationGet || managementTools.mayCall(identity, name),
       kinds: {
         agent: {
@@ -71,7 +85,7 @@ export const mcp = defineFeature({
     });
     const resources = createResources({ executions, files: executions.files });
     const face = openFace({
-      serverOf: (caller) => serverOf(caller, { resources, tools: offered, newId }),
+      serverOf: (caller) => serverOf(caller, { resources, tools: offered, asking, newId }),
       report: info,
     });
     return {

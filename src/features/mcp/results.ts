@@ -1,7 +1,7 @@
 /** What becomes of a call, as results of the protocol: JSON, and the same as text for clients that read only that. */
-import type { CallToolResult } from "@modelcontextprotocol/server";
+import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
 import { isObject, type Json } from "../../../actors/kernel/json.ts";
-import type { Answered } from "./calls.ts";
+import type { Made } from "./asking.ts";
 
 type Body = { readonly [member: string]: Json };
 
@@ -16,8 +16,12 @@ export const resultOf = (body: Body, isError = false): CallToolResult => ({
 export const failure = (tool: string, code: string, message: string, details: Body = {}): CallToolResult =>
   resultOf({ ...details, status: "error", isError: true, tool, error: message, code, message }, true);
 
-export function answerOf(tool: string, answered: Answered): CallToolResult {
+export function answerOf(tool: string, answered: Made): CallToolResult | InputRequiredResult {
   switch (answered.is) {
+    case "asks":
+      return answered.question;
+    case "ended":
+      return resultOf(answered.result, answered.outcome !== "success");
     case "succeeded": {
       const edited = answered.edited === true ? { edited: true } : {};
       return resultOf({ status: "success", ...answered.result, ...edited });

@@ -4,6 +4,7 @@ import { allScopes } from "../../../actors/identity/scopes.ts";
 import { AnyJson } from "../../../actors/kernel/json.ts";
 import { eventStream, media, reply } from "../../http/answer.ts";
 import { definePublicRoute, defineRoute, type Incoming, type Route, rawBody } from "../../http/route.ts";
+import { sourceOf } from "../approvals/port.ts";
 import { type Face, maxBodyBytes } from "./face.ts";
 
 export interface McpRoutesOptions {
@@ -44,6 +45,12 @@ const Metadata = Type.Object({
   scopes_supported: Type.Array(Type.String()),
 });
 
+/** Batches are of the revision 2025-03-26 alone, whose clients do not name it in every request. */
+function takesBatches(request: Request): boolean {
+  const revision = request.headers.get("mcp-protocol-version");
+  return revision === null || revision === "2025-03-26";
+}
+
 export function mcpRoutes({ face, publicUrl, issuers, admits }: McpRoutesOptions): readonly Route[] {
   return [
     defineRoute({
@@ -76,10 +83,15 @@ export function mcpRoutes({ face, publicUrl, issuers, admits }: McpRoutesOptions
           const error = { code: -32700, message: "The body is not JSON" };
           return reply(400, { jsonrpc: "2.0", id: null, error });
         }
+        if (Array.isArray(message) && !takesBatches(request)) {
+          const error = { code: -32600, message: "This revision of the protocol has no batches" };
+          return reply(400, { jsonrpc: "2.0", id: null, error });
+        }
         // A call may wait for minutes; what is answered as a stream keeps itself alive.
         server?.timeout(request, 0);
         const context = request.headers.get("x-svc-security-context")?.trim() || null;
-        return face.answer({ identity, tenant, requestId, signal, stopping, context }, request, message);
+        const source = sourceOf(call);
+        return face.answer({ identity, tenant, requestId, signal, stopping, context, source }, request, message);
       },
     }),
     definePublicRoute({

@@ -3,8 +3,9 @@ import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/
 import type { Json } from "../../../actors/kernel/json.ts";
 import { readRunArguments } from "../../../actors/tool/run-tools.ts";
 import { workIdOf } from "../management-tools/port.ts";
-import type { FaceCaller } from "./caller.ts";
-import { type Answered, principalOf, type ToolCalls } from "./calls.ts";
+import type { Asking, Made } from "./asking.ts";
+import type { FaceCall } from "./call.ts";
+import { principalOf } from "./calls.ts";
 import type { Work } from "./following.ts";
 import { answerOf, failure, resultOf } from "./results.ts";
 
@@ -17,22 +18,8 @@ export interface Runnable {
   readonly input_schema: Json;
 }
 
-/** One call as the protocol brings it. */
-export interface FaceCall {
-  readonly caller: FaceCaller;
-  /** As the client names the tool. */
-  readonly tool: string;
-  readonly given: { readonly [member: string]: Json };
-  /** Of this call: a UUID. */
-  readonly key: string;
-  /** Aborted when the client cancels or is gone. */
-  readonly signal: AbortSignal;
-  /** Tells a client that asks for progress. */
-  readonly tell: (line: string) => void;
-}
-
 export interface RunCallsOptions {
-  readonly calls: Pick<ToolCalls, "call">;
+  readonly asking: Pick<Asking, "make">;
   readonly warn: (event: string, facts: Readonly<Record<string, unknown>>) => void;
 }
 
@@ -44,7 +31,7 @@ export interface RunKind {
   argumentsOf(name: string, input: Json): { readonly [member: string]: Json };
 }
 
-export function createRunCalls({ calls, warn }: RunCallsOptions) {
+export function createRunCalls({ asking, warn }: RunCallsOptions) {
   /** Waits for the end, as long as the client wants and the node stays. */
   async function waited({ work }: RunKind, { caller, signal, tell }: FaceCall, id: string, seconds: number) {
     const { tenant, stopping } = caller;
@@ -77,10 +64,9 @@ export function createRunCalls({ calls, warn }: RunCallsOptions) {
         return failure(tool, "insufficient_scope", message, { required: cancelScope });
       }
       try {
-        const wanted = { tool: kind.starts, given: kind.argumentsOf(name, read.input), key, signal };
-        const answered = await calls.call(caller, wanted);
-        const id = startedId(answered);
-        if (id === null) return answerOf(tool, answered);
+        const made = await asking.make(call, kind.starts, kind.argumentsOf(name, read.input));
+        const id = startedId(made);
+        if (id === null) return answerOf(tool, made);
         const { body, isOver, isGood } = await waited(kind, call, id, read.waitSeconds);
         return resultOf(body, isOver && !isGood);
       } catch (error) {
@@ -98,8 +84,9 @@ export function createRunCalls({ calls, warn }: RunCallsOptions) {
 }
 
 /** Null: nothing was started, or not yet. */
-function startedId(answered: Answered): string | null {
-  if (answered.is !== "succeeded") return null;
-  const { execution_id } = answered.result;
+function startedId(made: Made): string | null {
+  const isStarted = made.is === "succeeded" || (made.is === "ended" && made.outcome === "success");
+  if (!isStarted) return null;
+  const { execution_id } = made.result;
   return typeof execution_id === "string" ? execution_id : null;
 }

@@ -13,10 +13,12 @@ import { clientName, runSchema } from "../../../actors/tool/run-tools.ts";
 import type { Agents } from "../agents/port.ts";
 import type { RegisteredTool } from "../tools/port.ts";
 import type { Workflows } from "../workflows/definitions/feature.ts";
+import type { Asking } from "./asking.ts";
+import type { FaceCall } from "./call.ts";
 import type { FaceCaller } from "./caller.ts";
 import type { ToolCalls } from "./calls.ts";
 import { answerOf } from "./results.ts";
-import { createRunCalls, type FaceCall, type RunKind, type Runnable } from "./run-calls.ts";
+import { createRunCalls, type RunKind, type Runnable } from "./run-calls.ts";
 
 /** Agents and workflows of one page. */
 const pageSize = 100;
@@ -31,7 +33,8 @@ export interface Runs extends RunKind {
 }
 
 export interface ToolsOptions {
-  readonly calls: ToolCalls;
+  readonly calls: Pick<ToolCalls, "offered">;
+  readonly asking: Pick<Asking, "make">;
   readonly kinds: Readonly<Record<Kind, Runs>>;
   /** Whether the caller's scopes let a management tool be called. */
   readonly mayCall: (caller: FaceCaller, tool: string) => boolean;
@@ -45,8 +48,8 @@ export interface Tools {
   call(call: FaceCall): Promise<CallToolResult | InputRequiredResult>;
 }
 
-export function createTools({ calls, kinds, mayCall, warn }: ToolsOptions): Tools {
-  const { run } = createRunCalls({ calls, warn });
+export function createTools({ calls, asking, kinds, mayCall, warn }: ToolsOptions): Tools {
+  const { run } = createRunCalls({ asking, warn });
 
   /** The operations that the caller may use, as far as its context leaves them. */
   async function operations(caller: FaceCaller): Promise<readonly RegisteredTool[]> {
@@ -85,7 +88,7 @@ export function createTools({ calls, kinds, mayCall, warn }: ToolsOptions): Tool
     },
 
     async call(call) {
-      const { caller, tool, given, key, signal } = call;
+      const { caller, tool, given } = call;
       for (const kind of ["workflow", "agent"] as const) {
         const { prefix, offered: runnable } = kinds[kind];
         if (!tool.startsWith(prefix)) continue;
@@ -94,7 +97,7 @@ export function createTools({ calls, kinds, mayCall, warn }: ToolsOptions): Tool
       }
       const operation = (await calls.offered(caller)).find(({ name }) => clientName(name) === tool);
       if (operation === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${tool}`);
-      return answerOf(tool, await calls.call(caller, { tool: operation.name, given, key, signal }));
+      return answerOf(tool, await asking.make(call, operation.name, given));
     },
   };
 }

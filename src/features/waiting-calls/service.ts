@@ -4,7 +4,7 @@ import type { CallArguments } from "../../../actors/approval/tool-call.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import { iso } from "../../../actors/kernel/time.ts";
 import { type Grant, isGranted } from "../../../actors/policy/security/asked.ts";
-import { toolCall } from "../../../actors/tool-call/tool-call.ts";
+import { type ToolCallState, toolCall } from "../../../actors/tool-call/tool-call.ts";
 import type { Starters } from "../../identity/callers/starters.ts";
 import type { Runtime } from "../../runtime/port.ts";
 import type { CallEditor } from "../approvals/port.ts";
@@ -21,6 +21,20 @@ export type ShowArguments = (tenant: string, executionId: string | null, given: 
 /** What `svc.invocation.get` tells. */
 export type ReadOn = { readonly [member: string]: Json };
 
+interface Caller {
+  readonly tenant: string;
+  readonly principal: string;
+}
+
+/** What people are asked about a call that waits. */
+export interface OpenQuestion {
+  readonly approval_id: string;
+  /** ISO 8601. */
+  readonly expires_at: string;
+  /** Whether the capability that asks lets the caller's own client ask the caller's person. */
+  readonly elicit: boolean;
+}
+
 export interface WaitingCalls {
   /** Has people asked about a call. @throws ToolRefusal 2008 when as many calls wait as may */
   readonly open: AskPeople;
@@ -29,12 +43,12 @@ export interface WaitingCalls {
    * @param waitSeconds holds the answer until it has ended or the time is up
    * @throws ToolFailure `not_found` also for a call of another principal
    */
-  get(
-    who: { readonly tenant: string; readonly principal: string },
-    invocationId: string,
-    waitSeconds: number,
-    signal: AbortSignal,
-  ): Promise<ReadOn>;
+  get(who: Caller, invocationId: string, waitSeconds: number, signal: AbortSignal): Promise<ReadOn>;
+  /**
+   * The question that is open now about a call; null: none is, because people have answered.
+   * @throws ToolFailure as `get`
+   */
+  question(who: Caller, invocationId: string): Promise<OpenQuestion | null>;
   /** Callers that wait for the end of a call on this node. */
   reading(): number;
   /** Takes back what waits in a session that has ended. */
@@ -98,6 +112,12 @@ export function createWaitingCalls(options: WaitingCallsOptions): WaitingCalls {
     };
   }
 
+  async function callOf({ tenant, principal }: Caller, invocationId: string): Promise<ToolCallState> {
+    const state = await calls.at(tenant, invocationId).read();
+    if (state !== null && state.call.principal === principal) return state;
+    throw new ToolFailure("not_found", "There is no such call of this caller that waits or waited");
+  }
+
   /** Resolves when the call has ended, or the time is up, or the caller is gone. */
   function untilEnded(tenant: string, id: string, ms: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
@@ -140,12 +160,16 @@ export function createWaitingCalls(options: WaitingCallsOptions): WaitingCalls {
       }
     },
 
-    async get({ tenant, principal }, invocationId, waitSeconds, signal) {
+    async question(who, invocationId) {
+      const { status, asked, agreed, approval_id, expires_at } = await callOf(who, invocationId);
+      const open = status === "waiting" ? asked[agreed] : undefined;
+      return open === undefined ? null : { approval_id, expires_at: iso(expires_at), elicit: open.approval.elicit };
+    },
+
+    async get(who, invocationId, waitSeconds, signal) {
+      const { tenant } = who;
       const actor = calls.at(tenant, invocationId);
-      let state = await actor.read();
-      if (state === null || state.call.principal !== principal) {
-        throw new ToolFailure("not_found", "There is no such call of this caller that waits or waited");
-      }
+      let state = await callOf(who, invocationId);
       if (state.outcome === null && waitSeconds > 0) {
         reading += 1;
         await untilEnded(tenant, invocationId, waitSeconds * 1000, signal).finally(() => {
