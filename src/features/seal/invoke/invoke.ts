@@ -12,7 +12,7 @@ import type { Sql } from "../../../store/postgres/pool.ts";
 import type { Incidents } from "../../incidents/port.ts";
 import type { InvocationWriter } from "../../invocations/port.ts";
 import type { Call, Invoked, Pipeline } from "../../pipeline/port.ts";
-import type { RegisteredTool, ToolRegistry } from "../../tools/port.ts";
+import { type RegisteredTool, ToolFailure, type ToolRegistry } from "../../tools/port.ts";
 import type { WaitingCalls } from "../../waiting-calls/port.ts";
 import { invocationRefusal, refusalResponse, type SealRefusal } from "../refusal.ts";
 import { listedText } from "../tools/listed.ts";
@@ -163,7 +163,13 @@ export function createInvoke(options: InvokeOptions) {
   /** What became of a call that waited for a person when its key was first used. */
   async function asItStands(session: Session, kept: Members, { signal }: InvokeRequest): Promise<CallAnswer> {
     const { tenant, principal } = session;
-    const told = await options.waiting.get({ tenant, principal }, String(kept.invocation_id), 0, signal);
+    const told = await options.waiting
+      .get({ tenant, principal }, String(kept.invocation_id), 0, signal)
+      .catch((error: unknown): Members => {
+        // What it came to is kept for a day; the key may be remembered a little longer.
+        if (error instanceof ToolFailure) return { result: failedText(error) };
+        throw error;
+      });
     if (told.status === "pending") return { status: 202, result: told };
     const { result = null } = told;
     return { status: 200, result: isObject(result) ? result : told };
@@ -208,6 +214,10 @@ const endless = new AbortController().signal;
 /** Whether work that may have been done can be done again: it looks only, or is told by its id. */
 const repeats = (tool: RegisteredTool | undefined): boolean =>
   tool === undefined || tool.readOnly || tool.idempotent || tool.source === "management";
+
+const failedText = ({ code, message }: ToolFailure): Members => ({
+  ...{ status: "error", isError: true, error: message, code, message },
+});
 
 type Members = { readonly [member: string]: Json };
 
