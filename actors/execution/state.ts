@@ -105,6 +105,8 @@ export const PendingCall = Type.Object({
   panel: Nullable(Panel),
   /** What policy says of it; absent: from an earlier version, which asked no policy. */
   clearance: Type.Optional(ClearedCall),
+  /** When policy said so; absent: from an earlier version. */
+  cleared_at: Type.Optional(Int),
   /** Its record was begun. */
   on_record: Type.Optional(Type.Literal(true)),
   /** Present where people are asked about it. */

@@ -80,6 +80,8 @@ export function invocationError(
   status: number,
 ): { readonly number: number; readonly name: string; readonly code: string } {
   if (isSealCode(code)) return { number: sealErrors[code].number, name: sealErrors[code].name, code };
+  if (status === 429)
+    return { number: sealErrors.rate_limited.number, name: sealErrors.rate_limited.name, code: "rate_limited" };
   if (status === 503 || status === 504) return { number: -32010, name: "SERVICE_UNAVAILABLE", code };
   if (status === 501) return { number: -32012, name: "NOT_CONFIGURED", code };
   if (status >= 500) return { number: -32603, name: "INTERNAL_ERROR", code };

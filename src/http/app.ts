@@ -193,9 +193,15 @@ export function createApp(options: AppOptions): App {
 
 type Params = Readonly<Record<string, string>>;
 
-/** "" for a target that is no URL. */
+/**
+ * The path of a request that is refused, perhaps before it was routed: of a malformed Host comes a URL that cannot be read,
+ * and a token may stand in front of the path still.
+ */
 function pathOf({ url }: Request): string {
-  return URL.canParse(url) ? new URL(url).pathname.replace(/(?<=.)\/$/, "") : "";
+  const start = url.startsWith("/") ? 0 : url.indexOf("/", url.indexOf("//") + 2);
+  const target = start < 0 ? "/" : url.slice(start);
+  const [path = ""] = (URL.canParse(url) ? new URL(url).pathname : target).split(/[?#]/);
+  return path.replace(/^\/x\/[^/]*(?=\/)/, "").replace(/(?<=.)\/$/, "");
 }
 
 /** Url, signal and address are made at their first use. The entry check has seen that the URL can be parsed. */

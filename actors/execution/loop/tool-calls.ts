@@ -39,6 +39,8 @@ import { dropWait, seekApproval, tellExecuted, unasked } from "./waiting/waiting
 /** Answered dispatches kept for telling repeats: more than a loop can make in its rounds, usually. */
 const keptDispatches = 512;
 const maxReasonBytes = 1024;
+/** Changes of policy bind within 5 s, and a call is cleared by rules that are up to 3 s old. */
+const clearedForMs = 2_000;
 
 /** The model's calls under catalogue names, with ids that are unique within the reply. */
 export function readCalls(tools: readonly ToolEntry[], calls: readonly ToolCall[]): ToolCall[] {
@@ -95,7 +97,7 @@ export function takeCalls(
       unjudged: entry.skip_judge === true,
       judges_passed: 0,
       panel: null,
-      ...(clearance === null ? {} : { clearance }),
+      ...(clearance === null ? {} : { clearance, cleared_at: turn.context.now }),
       ...(clearance === null || clearance.approvals.length === 0 ? {} : { wait: { ...unasked, given: [] } }),
     });
   }
@@ -142,18 +144,23 @@ function proceed(turn: ExecutionTurn, loop: Loop, call: PendingCall): void {
   if (needsPeople(call) || !loop.calls.includes(call) || isUnderWay(call)) return;
   // Nothing but its own place keeps it: what must be alone is not started beside one that waits.
   if (!call.read_only && loop.calls.some((other) => other !== call && isWaiting(other))) return;
-  if (call.command !== null && isApproved(call)) clearCommand(turn, call);
+  if (call.command !== null && (isApproved(call) || wasHeldUp(turn, call))) clearCommand(turn, call);
   else start(turn, loop, call);
 }
 
-/** People have approved it some time ago: whether it may still run is for today's policy to say. */
+/** Others before it, or its judges, took their time. */
+function wasHeldUp({ context }: ExecutionTurn, { clearance, cleared_at = 0 }: PendingCall): boolean {
+  return clearance !== undefined && context.now - cleared_at > clearedForMs;
+}
+
+/** It was cleared, and perhaps approved, some time ago: whether it may still run is for today's policy to say. */
 function clearCommand(turn: ExecutionTurn, call: PendingCall): void {
-  if (call.wait === undefined) return;
+  call.wait ??= { ...unasked, given: [] };
   call.wait.activity = `clear:${call.activity}`;
   turn.perform(callClear, inputOf(turn, call), { id: call.wait.activity, then: "call_cleared" });
 }
 
-/** Today's policy has judged a command that people approved. */
+/** Today's policy has judged a command that was cleared before. */
 export function commandCleared(turn: ExecutionTurn, loop: Loop, call: PendingCall, outcome: CallCleared): void {
   if (call.wait === undefined || call.command === null) return;
   call.wait.activity = null;

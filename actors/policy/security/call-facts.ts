@@ -9,6 +9,8 @@ import { resolveLexically, workspace } from "./paths.ts";
 export interface CallFacts {
   /** Canonical: management tools begin with `svc.`. */
   readonly tool: string;
+  /** Its other names, canonical. */
+  readonly aliases: readonly string[];
   readonly arguments: { readonly [name: string]: Json | undefined };
   /** Of `cmd.run`. */
   readonly command: CallCommand | null;
@@ -22,13 +24,14 @@ export interface CallFacts {
 
 /**
  * Reads a call; arguments of a wrong type say nothing, since the tool's schema refuses them.
- * @param tool under either prefix
+ * @param tool under either prefix @param aliases of the tool, likewise
  */
-export function callFacts(tool: string, given: CallFacts["arguments"]): CallFacts {
+export function callFacts(tool: string, given: CallFacts["arguments"], aliases: readonly string[] = []): CallFacts {
   const name = canonicalName(tool);
   const paths = pathsOf(name, given).map(resolveLexically);
   return {
     tool: name,
+    aliases: aliases.map(canonicalName),
     arguments: given,
     command: name === CMD_RUN ? commandOf(given) : null,
     url: name.startsWith("web.") && typeof given.url === "string" ? given.url : null,

@@ -34,14 +34,22 @@ export type Verdict =
  * The stage that the tool's name alone decides.
  * @param tool under either prefix
  * @param offered whether it is among the effective tools and the session's patterns
+ * @param aliases of the tool: a context that denies or opens it by one of them denies or opens it
  */
-export function byName(tool: string, bindings: readonly Binding[], offered = true): Refused | null {
+export function byName(
+  tool: string,
+  bindings: readonly Binding[],
+  offered = true,
+  aliases: readonly string[] = [],
+): Refused | null {
   const name = canonicalName(tool);
+  const names = aliases.length === 0 ? [name] : [name, ...aliases.map(canonicalName)];
   for (const [at, binding] of bindings.entries()) {
-    const denied = deniedBy(name, binding);
+    const denied = deniedBy(names, binding);
     if (denied !== null) return denied;
     if (at === 0 && !offered) return notOffered(name, binding);
-    if (binding.spec === null || namesOf(binding.spec).opened.covering(name) === undefined) {
+    const { spec } = binding;
+    if (spec === null || names.every((one) => namesOf(spec).opened.covering(one) === undefined)) {
       const message = `${name} is not among what the security context ${binding.name} opens`;
       return refuse("tool_not_allowed", "tool_not_allowed", message, name, of(binding), {
         constraint: "tool_pattern",
@@ -54,7 +62,7 @@ export function byName(tool: string, bindings: readonly Binding[], offered = tru
 
 /** The whole decision but rates and concurrency, which are counted elsewhere. */
 export function evaluate(call: CallFacts, bindings: readonly Binding[], offered = true): Verdict {
-  const refused = byName(call.tool, bindings, offered);
+  const refused = byName(call.tool, bindings, offered, call.aliases);
   if (refused !== null) return refused;
   const governing: Governing[] = [];
   for (const binding of bindings) {
@@ -65,7 +73,9 @@ export function evaluate(call: CallFacts, bindings: readonly Binding[], offered 
   return { allowed: true, governing };
 }
 
-function deniedBy(name: string, binding: Binding): Refused | null {
+/** @param names canonical; the first is the tool's own */
+function deniedBy(names: readonly string[], binding: Binding): Refused | null {
+  const [name = ""] = names;
   if (binding.spec === null) {
     const message = `${name} is refused: the security context ${binding.name} was deleted`;
     return refuse("tool_not_allowed", "tool_not_allowed", message, name, of(binding), {
@@ -73,7 +83,9 @@ function deniedBy(name: string, binding: Binding): Refused | null {
       attempted: name,
     });
   }
-  const pattern = namesOf(binding.spec).denied.covering(name);
+  const { denied } = namesOf(binding.spec);
+  let pattern: string | undefined;
+  for (const one of names) pattern ??= denied.covering(one);
   if (pattern === undefined) return null;
   const message = `${name} is denied by the security context ${binding.name}`;
   return refuse("tool_denied", "tool_explicitly_denied", message, name, of(binding), {
@@ -94,7 +106,8 @@ function notOffered(name: string, binding: Binding): Refused {
 function governingOf(call: CallFacts, binding: Binding): Governing | Refused {
   const failures: Refused[] = [];
   for (const [index, capability] of (binding.spec?.capabilities ?? []).entries()) {
-    if (!patternCovers(capability.tool_pattern, call.tool)) continue;
+    const isForIt = [call.tool, ...call.aliases].some((one) => patternCovers(capability.tool_pattern, one));
+    if (!isForIt) continue;
     const failure = staticRefusal(call, capability, of(binding, index));
     if (failure === null) return { context: binding.name, version: binding.version, index, capability };
     failures.push(failure);

@@ -234,6 +234,8 @@ export interface Sandbox {
   terminate(instanceId: string, graceMs: number): Promise<void>;
   /** Removes what is left of an ended instance. Repeatable. */
   remove(instanceId: string): Promise<void>;
+  /** The container of an instance as the engine names it; null when it is not there. Absent where there are none. */
+  containerOf?(instanceId: string): Promise<{ readonly id: string; readonly name: string } | null>;
   /** The host's id of a process of an instance, given the id that it has within; null when it cannot be told. */
   hostProcess?(instanceId: string, within: number): Promise<number | null>;
   /** Every instance this host holds, for the orphan sweep. */

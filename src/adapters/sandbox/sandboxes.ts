@@ -96,6 +96,15 @@ export class Sandboxes implements Instances {
     return null;
   }
 
+  /** Null for an instance that runs in no container, or on another host, and while the engine does not answer. */
+  async containerOf(instanceId: string): ReturnType<NonNullable<Sandbox["containerOf"]>> {
+    for (const sandbox of this.#sandboxes.values()) {
+      const found = await sandbox.containerOf?.(instanceId).catch(() => null);
+      if (found) return found;
+    }
+    return null;
+  }
+
   async pause(instanceId: string): ReturnType<Sandbox["pause"]> {
     for (const sandbox of this.#sandboxes.values()) {
       const answer = await sandbox.pause(instanceId);

@@ -5,6 +5,7 @@
 import { createPrivateKey, createPublicKey, type KeyObject, randomUUID } from "node:crypto";
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from "jose";
 import { systemTenant } from "../../../actors/identity/identity.ts";
+import { lookingTogether } from "../../lib/looking-together.ts";
 import type { Secret } from "../../lib/secret.ts";
 import { StartFailure } from "../../lib/start-failure.ts";
 import { repeatedly } from "../../lib/timers.ts";
@@ -37,7 +38,7 @@ export interface SigningKeys {
   current(): Promise<SigningKey>;
   /** All that this node can sign with, the current one first. @throws as `current` */
   held(): Promise<readonly SigningKey[]>;
-  /** Null for ids of no key, which are not looked up all the time. */
+  /** Null for ids of no key. Those who ask for unknown ones at once, and shortly after a look, are answered by one look. */
   find(kid: string): Promise<VerifyingKey | null>;
   /** The public halves of keys that tokens in force may be signed with, newest first. */
   published(): Promise<readonly PublicKey[]>;
@@ -48,7 +49,8 @@ export interface SigningKeys {
 }
 
 const keyVersion = "private_jwk";
-const lookAgainMs = 5_000;
+/** Between two looks for keys of unknown ids: callers who make up ids cost no more. */
+const lookAgainMs = 100;
 const touchEveryMs = 600_000;
 /** The longest life of a token, and time for a node that still signs with a key that others have left. */
 const shownForSeconds = 86_400 + 7_200;
@@ -70,20 +72,18 @@ export interface SigningKeysOptions {
   readonly given: Secret | null;
   /** What ids of keys begin with. */
   readonly kidPrefix: string;
-  readonly now: () => number;
   readonly warn: (error: unknown) => void;
 }
 
 /** @throws StartFailure for a key that cannot be read */
 export function createSigningKeys(options: SigningKeysOptions): SigningKeys {
-  const { sql, encryption, table, given, kidPrefix, now, warn } = options;
+  const { sql, encryption, table, given, kidPrefix, warn } = options;
   const own = given === null ? null : readSigningKey(options.setting, given.reveal());
   const keys = sql(table);
   const verifying = new Map<string, VerifyingKey>();
   let signing: Promise<SigningKey> | null = null;
   const opened = new Map<string, SigningKey>();
-  let lookedAt = Number.NEGATIVE_INFINITY;
-  let looking: Promise<void> = Promise.resolve();
+  const look = lookingTogether(learn, lookAgainMs);
 
   const shown = () => sql<Row[]>`
     select id, kid, public_jwk, ciphertext from ${keys}
@@ -163,16 +163,7 @@ export function createSigningKeys(options: SigningKeysOptions): SigningKeys {
       return [first, ...rows.map(open)];
     },
     async find(kid) {
-      if (!verifying.has(kid) && now() - lookedAt > lookAgainMs) {
-        lookedAt = now();
-        looking = learn().catch((error: unknown) => {
-          // The next one asks again.
-          lookedAt = Number.NEGATIVE_INFINITY;
-          throw error;
-        });
-        looking.catch(() => {});
-      }
-      if (!verifying.has(kid)) await looking;
+      if (!verifying.has(kid)) await look();
       return verifying.get(kid) ?? null;
     },
     async published() {

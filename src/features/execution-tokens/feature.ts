@@ -6,7 +6,7 @@ import { createExecutionTokens } from "./tokens.ts";
 export const executionTokens = defineFeature({
   name: "execution-tokens",
   open({ sql, now, databaseNow }) {
-    const keys = createGatewayKeys(sql, now);
+    const keys = createGatewayKeys(sql);
     return {
       service: {
         gateway: createExecutionTokens(keys, databaseNow),

@@ -3,6 +3,7 @@
  * database, so that a token from one node is understood by all.
  */
 import { exportJWK, generateKeyPair, importJWK, type JWK } from "jose";
+import { lookingTogether } from "../../lib/looking-together.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
 
 export type SigningKey = Awaited<ReturnType<typeof importJWK>>;
@@ -10,13 +11,14 @@ export type SigningKey = Awaited<ReturnType<typeof importJWK>>;
 export interface GatewayKeys {
   /** The key to sign with. */
   current(): Promise<{ readonly kid: string; readonly key: SigningKey }>;
-  /** The public key of that id, or null. Unknown ids are looked up in the database, but not all the time. */
+  /** The public key of that id, or null. Those who ask for unknown ids at once, and shortly after a look, are answered by one look. */
   find(kid: string): Promise<SigningKey | null>;
   /** The public halves of all. */
   published(): Promise<readonly { readonly kid: string; readonly jwk: JWK }[]>;
 }
 
-const lookAgainMs = 5_000;
+/** Between two looks for keys of unknown ids: callers who make up ids cost no more. */
+const lookAgainMs = 100;
 
 interface Row {
   readonly kid: string;
@@ -24,12 +26,10 @@ interface Row {
   readonly private_jwk: string;
 }
 
-export function createGatewayKeys(sql: Sql, now: () => number): GatewayKeys {
+export function createGatewayKeys(sql: Sql): GatewayKeys {
   const verifying = new Map<string, SigningKey>();
   let signing: Promise<{ kid: string; key: SigningKey }> | null = null;
-  let lookedAt = Number.NEGATIVE_INFINITY;
-  /** Callers that miss a key at once look once. */
-  let looking: Promise<void> = Promise.resolve();
+  const look = lookingTogether(learn, lookAgainMs);
 
   async function learn(): Promise<void> {
     const rows = await sql<Row[]>`select kid, public_jwk, private_jwk from gateway_keys`;
@@ -50,11 +50,7 @@ export function createGatewayKeys(sql: Sql, now: () => number): GatewayKeys {
       return signing;
     },
     find: async (kid) => {
-      if (!verifying.has(kid) && now() - lookedAt > lookAgainMs) {
-        lookedAt = now();
-        looking = learn();
-      }
-      if (!verifying.has(kid)) await looking;
+      if (!verifying.has(kid)) await look();
       return verifying.get(kid) ?? null;
     },
     async published() {

@@ -194,6 +194,7 @@ export const executions = defineFeature({
       gatewayUrl: () => gatewayUrl,
       wire,
       now,
+      databaseNow: node.databaseNow,
     });
     volumes.heldBy(records.known);
     securityContexts.ceilingsFrom(async (tenant, executionId) => {

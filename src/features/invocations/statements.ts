@@ -22,8 +22,16 @@ export interface NewInvocation extends InvocationChange {
   readonly count?: number;
 }
 
-/** What became of a call. */
-export interface ChangedInvocation extends InvocationChange {
+/** What policy says of a call whose record was begun before it was asked. */
+export type InvocationPolicy = Pick<
+  InvocationBegin,
+  "tool_name" | "security_context" | "context_version" | "capability_index"
+>;
+
+/** What became of a call, or is known of it now. */
+export interface ChangedInvocation extends Omit<InvocationChange, "outcome">, Partial<InvocationPolicy> {
+  /** Absent: as it was. */
+  readonly outcome?: InvocationChange["outcome"];
   readonly id: string;
   readonly tenant: string;
   /** Unix ms. */
@@ -63,7 +71,11 @@ export function insertInvocations(rows: readonly NewInvocation[]): Statement {
 /** A call that has ended stays as it ended: what comes late, or twice, changes nothing. */
 const changing = `
 update tool_invocations as known set
-  outcome = r.outcome,
+  outcome = coalesce(r.outcome, known.outcome),
+  tool_name = coalesce(r.tool_name, known.tool_name),
+  security_context = coalesce(r.security_context, known.security_context),
+  context_version = coalesce(r.context_version, known.context_version),
+  capability_index = coalesce(r.capability_index, known.capability_index),
   decision = coalesce(r.decision, known.decision),
   code = coalesce(r.code, known.code),
   violation_type = coalesce(r.violation_type, known.violation_type),
@@ -76,15 +88,16 @@ update tool_invocations as known set
   -- What waits is no node's.
   node = case when r.outcome = 'waiting' then null else known.node end,
   ended_at = r.ended_at
-from json_to_recordset($1::text::json) as r (id uuid, tenant text, outcome text, decision text, code text,
-  violation_type text, approval_id uuid, edited_arguments text, duration_ms bigint, result_bytes bigint,
-  result_log text, result_seq bigint, ended_at timestamptz)
+from json_to_recordset($1::text::json) as r (id uuid, tenant text, outcome text, tool_name text,
+  security_context text, context_version int, capability_index int, decision text, code text, violation_type text,
+  approval_id uuid, edited_arguments text, duration_ms bigint, result_bytes bigint, result_log text, result_seq bigint,
+  ended_at timestamptz)
 where known.id = r.id and known.tenant = r.tenant and known.ended_at is null`;
 
 export function changeInvocations(rows: readonly ChangedInvocation[]): Statement {
   const values = rows.map(({ at, result: _, ...row }) => ({
     ...row,
-    ended_at: isEnded(row.outcome) ? new Date(at).toISOString() : null,
+    ended_at: row.outcome !== undefined && isEnded(row.outcome) ? new Date(at).toISOString() : null,
   }));
   return { text: changing, parameters: [jsonOf(values)] };
 }

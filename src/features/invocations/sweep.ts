@@ -2,6 +2,7 @@
 import { repeatedly } from "../../lib/timers.ts";
 import type { Runtime } from "../../runtime/port.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
+import { firstIdAt, longestCallMs } from "./ids.ts";
 import { resultKeptMs } from "./routes.ts";
 
 export interface SweepOptions {
@@ -20,8 +21,8 @@ const eraseEveryMs = 3_600_000;
 const dayMs = 86_400_000;
 /** A node that says nothing for so long is dead: its heartbeat is due every few seconds. */
 const silentMs = 60_000;
-/** Longest that a call may have run before its node fell silent. */
-const longestCallMs = 2 * 3_600_000;
+/** As far back as calls of forgotten nodes are looked for when this node starts, and later. */
+const forgottenForMs = { atStart: 3 * dayMs, later: longestCallMs + 2 * eraseEveryMs };
 /** Rows per statement: none locks a table for long. */
 const atOnce = 2_000;
 
@@ -29,8 +30,17 @@ const atOnce = 2_000;
 export function startInvocationSweep(options: SweepOptions): () => Promise<void> {
   const failed = (error: unknown) => options.report("tool_invocations_not_swept", { error: String(error) });
   const swept = new Set<string>();
+  let isFirst = true;
   const ends = [
     repeatedly(everyMs, () => endOfDeadNodes(options, swept), failed),
+    repeatedly(
+      eraseEveryMs,
+      async () => {
+        await endOfForgottenNodes(options, forgottenForMs[isFirst ? "atStart" : "later"]);
+        isFirst = false;
+      },
+      failed,
+    ),
     repeatedly(eraseEveryMs, () => eraseOld(options), failed),
   ];
   return async () => void (await Promise.all(ends.map((end) => end())));
@@ -42,15 +52,33 @@ export async function endOfDeadNodes(
   swept: Set<string>,
 ): Promise<void> {
   for (const { id, lastSeenAt } of await runtime.silentNodes(silentMs)) {
-    if (swept.has(id)) continue;
     const seen = lastSeenAt.getTime();
+    // One that was frozen may go on, and die later.
+    const silence = `${id} ${seen}`;
+    if (swept.has(silence)) continue;
     const { count } = await sql`
       update tool_invocations set outcome = 'interrupted', code = 'interrupted', ended_at = now()
       where id between ${firstIdAt(seen - longestCallMs)} and ${firstIdAt(seen + silentMs)}
         and node = ${id} and outcome = 'running' and ended_at is null`;
-    swept.add(id);
+    swept.add(silence);
     if (count > 0) report("tool_invocations_interrupted", { node: id, count });
   }
+}
+
+/**
+ * Likewise of nodes that nothing is known of any more: all nodes were away for a day, or the runtime was resized.
+ * @param backMs how far back calls are looked for
+ */
+export async function endOfForgottenNodes(
+  { sql, now, report }: Omit<SweepOptions, "runtime" | "retentionDays">,
+  backMs: number,
+): Promise<void> {
+  const { count } = await sql`
+    update tool_invocations as t set outcome = 'interrupted', code = 'interrupted', ended_at = now()
+    where id between ${firstIdAt(now() - backMs)} and ${firstIdAt(now() - longestCallMs)}
+      and outcome = 'running' and ended_at is null and node is not null
+      and not exists (select from runtime_nodes n where n.id = t.node)`;
+  if (count > 0) report("tool_invocations_interrupted", { node: null, count });
 }
 
 /** Everything that is kept no longer. @returns how many records and results went */
@@ -77,10 +105,4 @@ async function inStatements(erase: () => Promise<{ readonly count: number }>): P
     erased += count;
     if (count < atOnce) return erased;
   }
-}
-
-/** The least UUIDv7 of a moment: ids sort by when they were made. */
-export function firstIdAt(ms: number): string {
-  const hex = Math.max(0, Math.floor(ms)).toString(16).padStart(12, "0");
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-7000-8000-000000000000`;
 }

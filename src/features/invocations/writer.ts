@@ -3,12 +3,14 @@
  * written within a tenth of a second. Equal refusals of a caller within a minute are one record with a count.
  */
 import { createHash } from "node:crypto";
-import type { InvocationBegin, InvocationChange } from "../../../actors/tool/invocation.ts";
+import { type InvocationBegin, type InvocationChange, isEnded } from "../../../actors/tool/invocation.ts";
 import { inBatches } from "../../store/batches.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
+import { firstIdAt, longestCallMs } from "./ids.ts";
 import {
   type ChangedInvocation,
   changeInvocations,
+  type InvocationPolicy,
   insertInvocations,
   keepResults,
   type NewInvocation,
@@ -35,12 +37,16 @@ export interface InvocationWriter {
   begin(call: CallOnRecord, outcome: "running" | "waiting"): Promise<void>;
   /** What became of a call that is on record. Never throws and never waits: it is written within 100 ms, or once it can be. */
   change(id: string, tenant: string, change: InvocationChange & { readonly result?: string }): void;
+  /** Likewise: what policy says of a call whose record was begun by the caller of the pipeline. */
+  judged(id: string, tenant: string, policy: InvocationPolicy): void;
+  /** Likewise: the call turned out to be none, its record keeps its envelope from coming twice and tells no more. */
+  bare(id: string, tenant: string): void;
   /** Likewise. Equal ones of one session or principal within a minute share a record. */
   refused(call: RefusedOnRecord): void;
   /** Records that are not written yet, and those of refusals that others may still share. */
   waiting(): number;
   flush(): Promise<void>;
-  /** The last flush. */
+  /** The last flush; calls that are still under way are put down as interrupted. */
   stop(): Promise<void>;
 }
 
@@ -172,9 +178,23 @@ export function createInvocationWriter({ sql, now, node, warn }: WriterOptions):
     const { id, tenant, begin, code, violation_type, recorded } = call;
     const at = now();
     const row: NewInvocation = { id, tenant, at, begin, outcome: "failed", code, violation_type, node: null };
-    callers.set(caller, (callers.get(caller) ?? 0) + 1);
+    if (!shared.has(key)) callers.set(caller, (callers.get(caller) ?? 0) + 1);
     shared.set(key, { row, caller, pending: recorded ? 0 : 1, isWritten: recorded });
-    if (recorded) changes.set(id, { id, tenant, at, outcome: "failed", code, violation_type, decision: "deny" });
+    if (!recorded) return;
+    const { tool_name, security_context, context_version, capability_index, decision } = begin;
+    const denied = decision === "deny" ? ({ decision } as const) : {};
+    const policy = { tool_name, security_context, context_version, capability_index };
+    changes.set(id, {
+      ...changes.get(id),
+      id,
+      tenant,
+      at,
+      outcome: "failed",
+      code,
+      violation_type,
+      ...denied,
+      ...policy,
+    });
   }
 
   return {
@@ -182,7 +202,19 @@ export function createInvocationWriter({ sql, now, node, warn }: WriterOptions):
       await insert({ id, tenant, at: now(), begin, outcome, node });
     },
     change(id, tenant, change) {
-      changes.set(id, { ...changes.get(id), ...change, id, tenant, at: now() });
+      const known = changes.get(id);
+      // A call that has ended stays as it ended.
+      if (known?.outcome !== undefined && isEnded(known.outcome)) return;
+      changes.set(id, { ...known, ...change, id, tenant, at: now() });
+      schedule();
+    },
+    judged(id, tenant, policy) {
+      changes.set(id, { ...changes.get(id), ...policy, id, tenant, at: now() });
+      schedule();
+    },
+    bare(id, tenant) {
+      changes.delete(id);
+      bared.push({ id, tenant });
       schedule();
     },
     refused(call) {
@@ -202,6 +234,10 @@ export function createInvocationWriter({ sql, now, node, warn }: WriterOptions):
     flush,
     async stop() {
       await flush();
+      // Whether they took effect is not known; this node tells nothing more of them.
+      await sql`
+        update tool_invocations set outcome = 'interrupted', code = 'interrupted', ended_at = now()
+        where id >= ${firstIdAt(now() - longestCallMs)} and node = ${node} and outcome = 'running' and ended_at is null`;
     },
   };
 }

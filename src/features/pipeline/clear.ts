@@ -47,15 +47,17 @@ export async function clearCalls(
   const [first] = calls;
   if (first === undefined) return [];
   const { tenant, policy } = first;
+  // The rules are those of now, however long it takes to hold the call against them.
+  const at = performance.now();
   const [set, bindings] = await Promise.all([
     registry.of(tenant),
     contexts.bindings(tenant, policy.context, policy.ceilings),
   ]);
-  const judged = await Promise.all(calls.map((call) => judge(set, bindings, call)));
+  const judged = await Promise.all(calls.map((call) => judge(set, bindings, call, at)));
   return again ? judged : counted({ counters, limiter }, calls, judged);
 }
 
-async function judge(set: ToolSet, bindings: readonly Binding[], call: Call): Promise<Judged> {
+async function judge(set: ToolSet, bindings: readonly Binding[], call: Call, at: number): Promise<Judged> {
   const { who } = call;
   const { target, given: addressed } = splitTarget(call.arguments);
   const found = set.find(call.tool);
@@ -79,10 +81,10 @@ async function judge(set: ToolSet, bindings: readonly Binding[], call: Call): Pr
   if (issues.length > 0) {
     return failed(bindings, call, name, "invalid_arguments", `${name}: the arguments do not fit`, issues);
   }
-  if (found.always === true) return cleared(bindings, call, found, given, []);
-  const verdict = evaluate(callFacts(name, given), bindings);
+  if (found.always === true) return cleared(bindings, call, found, given, [], at);
+  const verdict = evaluate(callFacts(name, given, found.aliases), bindings);
   if (!verdict.allowed) return refusal(bindings, call, name, verdict);
-  return cleared(bindings, call, found, given, verdict.governing);
+  return cleared(bindings, call, found, given, verdict.governing, at);
 }
 
 /** @param isSent to another machine, which has to be allowed first */
@@ -94,20 +96,13 @@ function refusedByName(
 ): Judged | null {
   const { name } = tool;
   const sending = isSent ? refusedBy(bindings, call, { name: onFleet }) : null;
-  const refused = sending ?? deniedAs(bindings, call, name) ?? refusedBy(bindings, call, tool);
+  const refused = sending ?? refusedBy(bindings, call, tool);
   if (refused !== null) return refused;
   return tool.source === "management" && !hasActor(call.who) ? nobodyActs(bindings, call, name) : null;
 }
 
-/** What an alias is denied as is denied, although the tool has another name. */
-function deniedAs(bindings: readonly Binding[], call: Call, name: string): Judged | null {
-  const alias = canonicalName(call.tool);
-  const refused = alias === canonicalName(name) ? null : byName(alias, bindings);
-  return refused?.error_code === 2001 ? refusal(bindings, call, name, refused) : null;
-}
-
 function refusedBy(bindings: readonly Binding[], call: Call, tool: Named): Judged | null {
-  const refused = byName(tool.name, bindings, isOffered(call.policy, tool));
+  const refused = byName(tool.name, bindings, isOffered(call.policy, tool), tool.aliases);
   return refused === null ? null : refusal(bindings, call, tool.name, refused);
 }
 
@@ -174,6 +169,7 @@ function cleared(
   tool: RegisteredTool,
   given: Call["arguments"],
   governing: readonly Governing[],
+  at: number,
 ): Cleared {
   const grants = grantsFor(call.policy.tools, tool) ?? [];
   const bounds = boundsOf(governing);
@@ -201,6 +197,7 @@ function cleared(
     arguments: given,
     governing,
     bounds: { ...bounds, pathRules: pathRulesOf(governing), domainRules: domainRulesOf(governing) },
+    at,
   };
 }
 

@@ -40,6 +40,6 @@ export function effectiveTools(
   return set.listed.filter((tool) => {
     if (tool.always === true) return true;
     if (tool.source === "management" && !acts) return false;
-    return isOffered(policy, tool) && byName(tool.name, bindings) === null;
+    return isOffered(policy, tool) && byName(tool.name, bindings, true, tool.aliases) === null;
   });
 }

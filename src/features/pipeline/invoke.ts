@@ -182,7 +182,14 @@ export function createInvoke(parts: InvokeParts): Pick<Pipeline, "invoke" | "res
       const judged = await cleared(call, false);
       if (!isCleared(judged)) return notCleared(call, judged, recorded);
       const { clearance } = judged;
-      if (!recorded) {
+      if (recorded) {
+        invocations.judged(call.invocationId, call.tenant, {
+          tool_name: clearance.tool,
+          security_context: clearance.context,
+          context_version: clearance.context_version,
+          capability_index: clearance.capability_index,
+        });
+      } else {
         const begin = beginOf(call, clearance, await shown(call, judged.arguments));
         await invocations.begin({ id: call.invocationId, tenant: call.tenant, begin }, "running");
       }

@@ -16,6 +16,8 @@ export interface Cleared {
   readonly arguments: { readonly [member: string]: Json };
   readonly governing: readonly Governing[];
   readonly bounds: CallBounds;
+  /** When policy said so, ms of this process's own clock (`performance.now()`). */
+  readonly at: number;
   /** Windows of limits of which most is used up since this call. */
   readonly warnings?: readonly RateWarning[];
 }

@@ -11,12 +11,14 @@ import {
   type ToolRegistry,
   type ToolRequest,
 } from "../tools/port.ts";
-import type { Cleared, MaskerOf } from "./port.ts";
+import { type Cleared, isCleared, type Judged, type MaskerOf } from "./port.ts";
 
 export interface RunOptions {
   readonly registry: Pick<ToolRegistry, "call">;
   readonly counters: Pick<CallCounters, "acquire">;
   readonly maskerOf: MaskerOf;
+  /** Judges a call that was cleared before by the rules of now. */
+  readonly judgeAgain: (call: Call) => Promise<Judged>;
   /** Unix ms. */
   readonly now: () => number;
   /** Told of what a tool throws that is none of its outcomes. */
@@ -27,7 +29,7 @@ export interface RunOptions {
 const placeEveryMs = [50, 100, 200, 500];
 
 export async function runCall(options: RunOptions, call: Call, cleared: Cleared, waits: boolean): Promise<ToolOutcome> {
-  const { tool, governing, bounds } = cleared;
+  const { tool, governing } = cleared;
   const whose = { tenant: call.tenant, principal: call.who.principal };
   const counted = { tool: tool.name, governing };
   let place = governing.length === 0 ? null : await options.counters.acquire(whose, counted);
@@ -49,12 +51,58 @@ export async function runCall(options: RunOptions, call: Call, cleared: Cleared,
     };
   }
   try {
-    await call.begins?.();
-    const outcome = await timed(options, call, cleared);
-    return hidden(options.maskerOf, call, sized(outcome, tool.name, tool.truncates === true, bounds.maxResponseBytes));
+    return await runFresh(options, call, cleared);
   } finally {
     place?.release();
   }
+}
+
+/** A call that policy cleared some time ago is judged again: changes bind within 5 s, and rules are read up to 3 s old. */
+const clearedForMs = 2_000;
+
+/** What the rules of now say of a call that was held up, where that is not what they said before. */
+class JudgedAnew extends Error {
+  override readonly name = "JudgedAnew";
+  constructor(readonly judged: Judged) {
+    super("the rules have changed since the call was cleared");
+  }
+}
+
+async function runFresh(options: RunOptions, call: Call, cleared: Cleared): Promise<ToolOutcome> {
+  let current = cleared;
+  for (;;) {
+    try {
+      await stillCleared(options, call, current);
+      await call.begins?.();
+      const outcome = await timed(options, call, current);
+      const { tool, bounds } = current;
+      const isCut = tool.truncates === true;
+      return await hidden(options.maskerOf, call, sized(outcome, tool.name, isCut, bounds.maxResponseBytes));
+    } catch (error) {
+      if (!(error instanceof JudgedAnew)) throw error;
+      const { judged } = error;
+      if (!isCleared(judged)) return notRun(judged.clearance);
+      current = judged;
+    }
+  }
+}
+
+/** @throws JudgedAnew */
+async function stillCleared({ judgeAgain }: RunOptions, call: Call, one: Cleared): Promise<void> {
+  if (performance.now() - one.at <= clearedForMs) return;
+  const judged = await judgeAgain(call);
+  const isSame = isCleared(judged) && JSON.stringify(judged.bounds) === JSON.stringify(one.bounds);
+  if (!isSame) throw new JudgedAnew(judged);
+}
+
+function notRun(clearance: Exclude<Judged["clearance"], { is: "cleared" }>): ToolOutcome {
+  const { code, message } = clearance;
+  if (clearance.is === "failed") {
+    const { issues } = clearance;
+    return { status: "failed", code, message, ...(issues === undefined ? {} : { details: { issues: [...issues] } }) };
+  }
+  const { error_code, violation_type, attempted, details } = clearance;
+  return { status: "refused", error_code, code, violation_type, message, attempted, details: { ...details } };
 }
 
 /** What runs too long is told to stop, and answered as a failure of its own. */
@@ -75,11 +123,12 @@ async function timed(options: RunOptions, call: Call, cleared: Cleared): Promise
     policy: call.policy,
     bounds: { ...bounds, maxTimeoutSecs: Math.max(1, Math.floor(ms / 1000)) },
     signal: AbortSignal.any([call.signal, timeout.signal]),
+    still: () => stillCleared(options, call, cleared),
   };
   try {
     return await options.registry.call(request);
   } catch (error) {
-    if (call.signal.aborted) throw error;
+    if (call.signal.aborted || error instanceof JudgedAnew) throw error;
     if (timeout.signal.aborted) {
       const message = `${tool.name} took longer than the ${Math.ceil(ms / 1000)} s that it may take`;
       return outcomeOf(new ToolFailure("timeout", message));

@@ -7,7 +7,7 @@ import type { ToolRegistry } from "../tools/port.ts";
 import { clearCalls } from "./clear.ts";
 import { effectiveTools } from "./effective.ts";
 import { createInvoke } from "./invoke.ts";
-import type { JudgeCall, MaskerOf, Pipeline, PipelineService } from "./port.ts";
+import type { Call, JudgeCall, MaskerOf, Pipeline, PipelineService } from "./port.ts";
 import { runCall } from "./run.ts";
 
 export interface PipelineOptions {
@@ -44,6 +44,11 @@ export function createPipeline(options: PipelineOptions): PipelineService {
     registry,
     counters,
     maskerOf,
+    async judgeAgain(call: Call) {
+      const [judged] = await clear([call], true);
+      if (judged === undefined) throw new Error("a call was not judged");
+      return judged;
+    },
     now,
     warn: (tool: string, error: unknown) => warn("tool_failed", { tool, error: String(error) }),
   };

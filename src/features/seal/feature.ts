@@ -101,10 +101,10 @@ export const seal = defineFeature({
       tools,
       waitingCalls,
     } = needs;
-    const { sql, runtime, tenants, starters, now, databaseNow, newId, info, warn } = node;
+    const { sql, runtime, sandboxes, tenants, starters, now, databaseNow, newId, info, warn } = node;
     const report = (error: unknown): void => warn("seal", { error: String(error) });
     const keys = createSigningKeys({
-      ...{ sql, encryption, now, warn: report },
+      ...{ sql, encryption, warn: report },
       table: "seal_keys",
       setting: "SVC_SEAL_SIGNING_KEY",
       given: settings.sealSigningKey,
@@ -123,6 +123,7 @@ export const seal = defineFeature({
       tenants,
       databaseNow,
       newId,
+      containerOf: (instanceId) => sandboxes.containerOf(instanceId),
       ttlSeconds: settings.sealTokenTtlSeconds,
       ended,
     });

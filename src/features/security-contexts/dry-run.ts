@@ -4,6 +4,7 @@ import { asksOf } from "../../../actors/policy/security/asked.ts";
 import { callFacts } from "../../../actors/policy/security/call-facts.ts";
 import { evaluate } from "../../../actors/policy/security/evaluate.ts";
 import type { Refused } from "../../../actors/policy/security/refusals.ts";
+import type { ToolRegistry } from "../tools/port.ts";
 import type { CallCounters } from "./counters.ts";
 import type { ContextReader } from "./known.ts";
 import type { EvaluateBody, VerdictBody } from "./schema.ts";
@@ -15,6 +16,7 @@ export interface DryRunOptions {
   readonly contexts: Pick<ContextReader, "bindings">;
   readonly counters: Pick<CallCounters, "peek">;
   readonly ceilingsOf: CeilingsOf;
+  readonly registry: Pick<ToolRegistry, "of">;
 }
 
 /**
@@ -22,7 +24,7 @@ export interface DryRunOptions {
  * @throws Problem 404 `security_context_not_found`, `execution_not_found`; 503 while Redis does not answer
  */
 export async function dryRun(
-  { contexts, counters, ceilingsOf }: DryRunOptions,
+  { contexts, counters, ceilingsOf, registry }: DryRunOptions,
   tenant: string,
   principal: string,
   name: string,
@@ -35,7 +37,8 @@ export async function dryRun(
   if (own === undefined || own.spec === null) {
     throw new Problem("security_context_not_found", "There is no such security context");
   }
-  const call = callFacts(tool_name, given);
+  const tool = (await registry.of(tenant)).find(tool_name);
+  const call = callFacts(tool?.name ?? tool_name, given, tool?.aliases);
   const verdict = evaluate(call, bindings);
   if (!verdict.allowed) return told(verdict, own.version, null);
   const { governing } = verdict;

@@ -1,6 +1,7 @@
 /** Security contexts: what calls of tools are held to, by tenants' own records and the system's. */
 import { audit } from "../audit/feature.ts";
 import { defineFeature } from "../feature.ts";
+import { tools } from "../tools/feature.ts";
 import { type CallCounters, openCallCounters } from "./counters.ts";
 import { type CeilingsOf, dryRun } from "./dry-run.ts";
 import { type ContextReader, createContextReader } from "./known.ts";
@@ -21,8 +22,8 @@ export const securityContexts = defineFeature({
   name: "security-contexts",
   schemas: named,
   tenantTables: ["security_contexts"],
-  needs: { audit },
-  open({ sql, redisServers, prefix, notices, now, newId, warn }, { audit }) {
+  needs: { audit, tools },
+  open({ sql, redisServers, prefix, notices, now, newId, warn }, { audit, tools }) {
     const records = contextRecords(sql);
     const contexts = createContextReader({ records, notices, now });
     const counters = openCallCounters({
@@ -51,7 +52,7 @@ export const securityContexts = defineFeature({
         sql,
         service: createContextService({ records, contexts, audit, namedByAgents, now }),
         evaluate: ({ tenant, identity: { realm, userId } }, name, body) =>
-          dryRun({ contexts, counters, ceilingsOf }, tenant, `${realm}/${userId}`, name, body),
+          dryRun({ contexts, counters, ceilingsOf, registry: tools }, tenant, `${realm}/${userId}`, name, body),
         newId,
       }),
       queues: [{ name: "tool_leases", depth: counters.running }],

@@ -56,6 +56,12 @@ export interface ToolRequest {
   readonly policy: CallPolicy;
   readonly bounds: CallBounds;
   readonly signal: AbortSignal;
+  /**
+   * To be called before a tool acts that was held up: behind others, by a lock, by another node. Does nothing right after
+   * the call was cleared.
+   * @throws what the provider has to pass on, where today's policy says something else of the call than then
+   */
+  readonly still?: () => Promise<void>;
 }
 
 export type ToolOutcome =

@@ -23,6 +23,8 @@ export interface GuardedOptions {
   readonly signal?: AbortSignal | undefined;
   /** Whether it waits in a line of any length: work of activities, which is stored and bounded elsewhere. */
   readonly durable?: boolean;
+  /** Called when its turn has come; what it throws ends the work. */
+  readonly begins?: (() => Promise<void>) | undefined;
 }
 
 /** Of each kind; a tenant holds at most half of them, so that another one's work begins at once. */
@@ -50,10 +52,11 @@ const mostJobs = 500;
 export async function runGuarded(
   program: string,
   input: unknown,
-  { kind, tenant, budgetMs, signal, durable = false }: GuardedOptions,
+  { kind, tenant, budgetMs, signal, durable = false, begins }: GuardedOptions,
 ): Promise<unknown> {
   const release = await slotsOf[kind].take({ tenant, signal, durable });
   try {
+    await begins?.();
     const text = JSON.stringify(input);
     const kept = kind === "computation" ? takeIdle(program) : null;
     if (kept === null) return await runIn(new Child(program), text);

@@ -76,6 +76,7 @@ test("refusals have the numbers of their table, also those of other steps", () =
     code: "method_not_allowed",
   });
   expect(invocationError("mailbox_full", 503).number).toBe(-32010);
+  expect(invocationError("too_many_checks", 429)).toMatchObject({ number: 2005, code: "rate_limited" });
   expect(invocationError("internal_error", 500).number).toBe(-32603);
   expect(attestationError("workload_not_verified").number).toBe(3000);
   expect(attestationError("security_context_forbidden").number).toBe(3001);

@@ -16,7 +16,7 @@ test("a token lives by the database's clock, and is not judged without it", asyn
     if (isKnown) return at;
     throw new Problem("service_unavailable", "no time");
   };
-  const keys = createGatewayKeys(stores.sql, Date.now);
+  const keys = createGatewayKeys(stores.sql);
   const token = await createExecutionTokens(keys, now).mint(claims);
   expect(decodeJwt(token)).toMatchObject({ sub: "a", exec_id: "e", tenant_id: "acme", inst: "i", aud: "svc-internal" });
   const { iat, exp } = decodeJwt(token);

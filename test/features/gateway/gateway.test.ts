@@ -16,7 +16,7 @@ let tokens: ExecutionTokens;
 let silent: ReturnType<typeof post>;
 beforeAll(async () => {
   at = await ExecutionFixture.open();
-  tokens = createExecutionTokens(createGatewayKeys(at.stores.sql, Date.now), Date.now);
+  tokens = createExecutionTokens(createGatewayKeys(at.stores.sql), Date.now);
   // Asked while the other tests run: it takes longer than all of them.
   silent = bootstrap().then((own) => own.generate([{ content: "late", delay_ms: 35_000 }]));
   silent.catch(() => {});
@@ -97,7 +97,7 @@ describe("who may speak", () => {
     const claims = { executionId: own.executionId, agentId: own.agentId, tenant: "svc-system", instanceId: "x" };
     const expired = await tokens.mint({ ...claims, livesSeconds: -100 });
     const former = await tokens.mint({ ...claims, instanceId: crypto.randomUUID(), livesSeconds: 360 });
-    const egress = createExecutionTokens(createGatewayKeys(at.stores.sql, Date.now), Date.now, "svc-egress");
+    const egress = createExecutionTokens(createGatewayKeys(at.stores.sql), Date.now, "svc-egress");
     const ofProxy = await egress.mint({ ...claims, livesSeconds: 360 });
     expect(await egress.verify(ofProxy)).toMatchObject({ executionId: own.executionId });
     expect(egress.verify(own.token)).rejects.toThrow("not valid");

@@ -1,6 +1,7 @@
 /** The end of records of tool calls: by age, and of calls whose node died (docs/reference/tools.md). */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { endOfDeadNodes, eraseOld, firstIdAt } from "../../../src/features/invocations/sweep.ts";
+import { firstIdAt } from "../../../src/features/invocations/ids.ts";
+import { endOfDeadNodes, endOfForgottenNodes, eraseOld } from "../../../src/features/invocations/sweep.ts";
 import { freshStores, type TestStores } from "../../harness/stores.ts";
 
 let stores: TestStores;
@@ -35,6 +36,20 @@ test("calls of a node that died are interrupted; waiting ones and those of other
   for (let round = 0; round < 2; round++) await endOfDeadNodes({ sql: stores.sql, runtime, report }, swept);
   expect(await outcomes()).toEqual(["interrupted", "running", "waiting", "success"]);
   expect(told).toEqual([1]);
+});
+
+test("calls of nodes that are not known any more end, those of known ones and recent ones stay", async () => {
+  const now = Date.now();
+  await stores.sql`delete from tool_invocations`;
+  const known = crypto.randomUUID();
+  await stores.sql`
+    insert into runtime_nodes (id, host, pid_scope, pid, heartbeat_at) values (${known}, 'h', 's', 1, now())`;
+  await insert(idAt(now - dayMs, "1"), "forgotten", "running");
+  await insert(idAt(now - dayMs, "2"), known, "running");
+  await insert(idAt(now - dayMs, "3"), null, "waiting");
+  await insert(idAt(now - 60_000, "4"), "forgotten", "running");
+  await endOfForgottenNodes({ sql: stores.sql, now: () => now, report: () => {} }, 3 * dayMs);
+  expect(await outcomes()).toEqual(["interrupted", "running", "waiting", "running"]);
 });
 
 test("records go with their age, results a day after the end", async () => {

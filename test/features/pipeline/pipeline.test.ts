@@ -1,6 +1,7 @@
 /** The way of a call through policy, its tool and onto the record (docs/reference/tools.md). */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { AskPeople, Call } from "../../../src/features/pipeline/port.ts";
+import type { SecurityContextSpec } from "../../../actors/policy/security/spec.ts";
+import { type AskPeople, type Call, isCleared } from "../../../src/features/pipeline/port.ts";
 import type { ToolOutcome } from "../../../src/features/tools/port.ts";
 import { pageOf } from "../../../src/http/paging.ts";
 import { freshStores, type TestStores } from "../../harness/stores.ts";
@@ -35,6 +36,13 @@ beforeAll(async () => {
     [
       toolOf("slow.ever"),
       ({ signal }) => new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason))),
+    ],
+    [
+      toolOf("echo.late"),
+      async ({ still }) => {
+        await still?.();
+        return succeeded();
+      },
     ],
     [toolOf("broken.tool"), () => Promise.reject(new Error("/host/path leaked"))],
   ]);
@@ -72,6 +80,7 @@ describe("what is refused, in this order", () => {
     ["mcp:tickets opens no other server's tools", "ticketsx.search", offering("mcp:tickets"), { error_code: 2000 }],
     ["a management tool without a starter", "aegis.agent.list", {}, { error_code: 2000 }],
     ["an alias that is denied", "aegis.agent.wait", under("no-waits"), { error_code: 2001 }],
+    ["a tool whose alias is denied, by its own name", "svc.task.wait", under("no-waits"), { error_code: 2001 }],
     ["a context that was deleted", "echo.say", under("gone"), { error_code: 2000 }],
     [
       "what the session was not narrowed to",
@@ -128,6 +137,17 @@ describe("arguments under a schema whose price is not known", () => {
     expect(judged.flat().filter(({ clearance }) => clearance.is !== "cleared")).toEqual([]);
     expect(await invoke(callOf("echo.named", { "Not-a-name": "1" }))).toMatchObject({ code: "invalid_arguments" });
   });
+});
+
+test("an alias that is denied or opened denies or opens its tool in every list", async () => {
+  at.specs.set("waits", { capabilities: [{ tool_pattern: "aegis.agent.wait" }], deny_list: [] });
+  expect(await invoke(callOf("svc.task.wait", {}, under("waits")))).toMatchObject({ is: "succeeded" });
+  const names = async (context: string) => {
+    const { who, policy } = callOf("", {}, under(context));
+    return (await at.pipeline.effective("acme", who, policy)).map(({ name }) => name);
+  };
+  expect(await names("waits")).toEqual(["svc.task.wait"]);
+  expect(await names("no-waits")).not.toContain("svc.task.wait");
 });
 
 test("an entry of a manifest covers a tool by its alias", async () => {
@@ -253,6 +273,26 @@ describe("the record", () => {
     const kept = (await recordOf(call))?.arguments as { readonly trimmed: string };
     expect(Buffer.byteLength(kept.trimmed)).toBeLessThanOrEqual(16_384);
   });
+});
+
+test("a call that was held up after it was cleared is judged by the rules of now", async () => {
+  const held = { capabilities: [{ tool_pattern: "echo.*", path_allowlist: null }], deny_list: [] };
+  const run = async (rules: SecurityContextSpec) => {
+    at.specs.set("held", held);
+    const call = callOf("echo.late", {}, under("held"));
+    const [cleared] = await at.pipeline.clear([call]);
+    if (cleared === undefined || !isCleared(cleared)) throw new Error("not cleared");
+    at.specs.set("held", rules);
+    return at.pipeline.run(call, { ...cleared, at: cleared.at - 3_000 });
+  };
+  const before = at.called.length;
+  expect(await run({ ...held, deny_list: ["echo.*"] })).toMatchObject({ status: "refused", error_code: 2001 });
+  expect(at.called.length).toBe(before);
+  expect(await run(held)).toMatchObject({ status: "succeeded" });
+  // It runs within the bounds of now.
+  const smaller = { capabilities: [{ tool_pattern: "echo.*", path_allowlist: ["/workspace/a"] }], deny_list: [] };
+  expect(await run(smaller)).toMatchObject({ status: "succeeded" });
+  expect(at.called.at(-1)?.bounds.pathRules).toEqual([["/workspace/a"]]);
 });
 
 test("an approved call is judged again, by the rules of then", async () => {

@@ -1,7 +1,8 @@
 /** Attestations and sessions of a whole node (docs/reference/seal.md). */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { createLocalJWKSet, jwtVerify } from "jose";
+import { createLocalJWKSet, decodeJwt, jwtVerify } from "jose";
 import { until } from "../../harness/until.ts";
+import { parseAnswer, rawRequest } from "../../http/raw.ts";
 import { agentKey, digest, type Headers, type Instance, SealFixture, told } from "./fixture.ts";
 
 let at: SealFixture;
@@ -70,6 +71,17 @@ test("a sandbox attests by its token, as a bearer or in the path, and names itse
   expect(told(other)).toEqual([401, 3000, "workload_not_verified"]);
   const cut = await at.attestInside(instance, { ...asked, container_id: instance.instanceId.slice(0, 13) });
   expect(cut.status).toBe(200);
+  expect(told(await at.attestInside(instance, { ...asked, container_id: instance.instanceId.slice(0, 11) }))).toEqual([
+    401,
+    3000,
+    "workload_not_verified",
+  ]);
+  // A label that names the sandbox counts as the container's id; any other proves nothing.
+  const named = instance.instanceId.replaceAll("-", "").slice(0, 12).toUpperCase();
+  const labelled = await at.attestInside(instance, { ...asked, workload_id: named });
+  expect(decodeJwt(labelled.body.security_token).wid).toBe(named);
+  const shown = await at.node.call("GET", `/v1/seal/sessions/${labelled.body.session_id}`);
+  expect(shown.body).toMatchObject({ container_id: named, workload_id: named });
   expect(at.node.output.includes(instance.token)).toBe(false);
 });
 
@@ -141,6 +153,32 @@ test("refusals of other steps have the same shape: identity, JSON, method", asyn
   expect(told(inside)).toEqual([401, 3002, "missing_authorization"]);
 });
 
+test("what is refused before it is routed has the shape as well, under any Host", async () => {
+  const paths: readonly [string, number][] = [
+    ["/v1/seal/attest", 3002],
+    ["/v1/seal/invoke?a=b", 1000],
+    ["/v1/invoke/", 1000],
+    [`/x/${instance.token}/v1/seal/attest`, 3002],
+    [`/x/${instance.token}/v1/invoke`, 1000],
+  ];
+  for (const [path, number] of paths) {
+    for (const host of ["a b", "evil.example/v1", "[::1", ""]) {
+      for (const port of [at.node.port, Number(new URL(at.node.internalUrl).port)]) {
+        const head = `POST ${path} HTTP/1.1\r\nHost: ${host}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`;
+        const { status, body } = parseAnswer(await rawRequest(port, [head]));
+        expect([path, host, status >= 400, body.protocol, body.error_code]).toEqual([
+          path,
+          host,
+          true,
+          "seal/v1",
+          number,
+        ]);
+      }
+    }
+  }
+  expect(at.node.output.includes(instance.token)).toBe(false);
+});
+
 test("a member may not attest for the owner's execution, a foreign one is unknown", async () => {
   const user = async (username: string, fields: Headers = {}): Promise<Headers> => ({
     Authorization: `Bearer ${await at.node.token({ username, ...fields }, "tenant-acme")}`,
@@ -200,6 +238,15 @@ test("a former instance's token opens nothing", async () => {
     3002,
     "invalid_token",
   ]);
+  const bearer = { Authorization: `Bearer ${token}` };
+  const { internalUrl } = at.node;
+  const message = { type: "dispatch_result", execution_id: former.executionId, dispatch_id: former.instanceId };
+  const answers = await Promise.all([
+    fetch(`${internalUrl}/v1/seal/tools`, { headers: bearer }),
+    fetch(`${internalUrl}/x/${token}/v1/seal/tools`),
+    at.inside("/v1/dispatch-gateway", { ...message, exit_code: 0 }, bearer),
+  ]);
+  expect(answers.map(({ status }) => status)).toEqual([401, 401, 401]);
 });
 
 const sessionsOf = async ({ executionId }: Instance) =>

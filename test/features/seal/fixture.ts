@@ -54,7 +54,7 @@ export class SealFixture {
 
   /** A token of any instance, by the node's own key. */
   tokenOf = ({ executionId, agentId, instanceId }: Omit<Instance, "token">, tenant = "svc-system"): Promise<string> =>
-    createExecutionTokens(createGatewayKeys(this.at.stores.sql, Date.now), Date.now).mint({
+    createExecutionTokens(createGatewayKeys(this.at.stores.sql), Date.now).mint({
       ...{ executionId, agentId, tenant, instanceId },
       livesSeconds: 600,
     });

@@ -1,5 +1,7 @@
 /** Signed calls of a whole node (docs/reference/seal.md). */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { LooseJson } from "../../harness/loose-json.ts";
+import { until } from "../../harness/until.ts";
 import { agentKey, call, envelope, type Headers, type Instance, SealFixture, told } from "./fixture.ts";
 
 let at: SealFixture;
@@ -154,6 +156,35 @@ test("under one Idempotency-Key a session gets the first result again", async ()
   const read = await invoke(envelope(privateKey, token, call("fs.read", { path: "key.txt" })));
   expect(read.body.result.content).toBe("a");
   expect(told(await send("b", "k1"))).toEqual([422, -32602, "idempotency_key_reused"]);
+});
+
+test("the record of a signed call says by which rules it was judged, and comes to an end", async () => {
+  const own = await at.instance();
+  const { body } = await at.attestInside(own, { public_key: publicKey });
+  const send = (payload: string, headers: Headers = {}) =>
+    invoke(envelope(privateKey, body.security_token, payload), headers);
+  const key = { "Idempotency-Key": "on-record" };
+  await send(call("fs.list", { path: "/workspace" }), key);
+  await send(call("fs.list", { path: "/workspace" }), key);
+  await send(call("fs.list", { path: "/workspace/other" }), key);
+  await send(call("aegis.system.info"));
+  await send('{"jsonrpc":"2.0","id":1,"method":"fs.read","params":{"path":"n","offset":9007199254740993}}');
+  const records = await until(
+    async () => {
+      const path = `/v1/tool-invocations?execution_id=${own.executionId}&limit=100`;
+      const items: LooseJson[] = (await at.node.call("GET", path)).body.items;
+      const signed = items.filter(({ entry, tool_name }) => entry === "seal" && tool_name !== null).reverse();
+      return signed.every(({ outcome }) => outcome !== "running") ? signed : null;
+    },
+    { what: "every record to end" },
+  );
+  const ruled = { security_context: "svc-agent-runtime", context_version: 1 };
+  expect(records).toMatchObject([
+    { tool_name: "fs.list", decision: "allow", outcome: "success", ...ruled, capability_index: 0 },
+    { tool_name: "fs.list", outcome: "failed", code: "idempotency_key_reused" },
+    { tool_name: "svc.system.info", decision: "deny", outcome: "failed", code: "tool_denied", ...ruled },
+    { tool_name: "fs.read", outcome: "failed", code: "number_not_representable" },
+  ]);
 });
 
 test("of 200 tool calls at once in a session some 100 pass, the rest may come again", async () => {

@@ -48,6 +48,7 @@ const onPaper = (context: string, tool_name: string, given: { [name: string]: Js
       },
       counters,
       ceilingsOf: async () => [],
+      registry: { of: async () => ({ listed: [], entries: [], find: () => undefined }) },
     },
     "acme",
     principal,

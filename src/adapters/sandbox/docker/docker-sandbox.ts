@@ -214,6 +214,13 @@ export class DockerSandbox implements Sandbox {
     return state.phase === "ended" ? "exited" : "running";
   }
 
+  async containerOf(instanceId: string): Promise<{ readonly id: string; readonly name: string } | null> {
+    const record = await readJson<LaunchRecord>(join(this.paths.instance(instanceId), "launch.json"));
+    if (record === null) return null;
+    const id = await this.engine.idOf(record.container);
+    return id === null ? null : { id, name: record.container };
+  }
+
   async follow(instanceId: string, options: FollowOptions): Promise<InstanceExit> {
     const directory = this.paths.instance(instanceId);
     options.signal.throwIfAborted();

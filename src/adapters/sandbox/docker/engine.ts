@@ -206,6 +206,11 @@ export class Engine {
     }
   }
 
+  /** @returns null when there is no such container */
+  async idOf(container: string): Promise<string | null> {
+    return (await this.#unless([404], () => this.#docker.getContainer(container).inspect()))?.Id ?? null;
+  }
+
   /** @returns null when there is no such container, or no more than its name */
   async state(container: string, options: { readonly size: boolean }): Promise<ContainerState | null> {
     const query: Docker.ContainerInspectOptions & { size: boolean } = { size: options.size };

@@ -14,7 +14,7 @@ export const edgeKeys = defineFeature({
       defaultText: "made at the first start",
     }),
   },
-  open({ settings, sql, now, warn }, { encryption }) {
+  open({ settings, sql, warn }, { encryption }) {
     const keys = createSigningKeys({
       sql,
       encryption,
@@ -22,7 +22,6 @@ export const edgeKeys = defineFeature({
       setting: "SVC_EDGE_SIGNING_KEY",
       given: settings.edgeSigningKey,
       kidPrefix: "edge-",
-      now,
       warn: (error) => warn("edge_keys", { error: String(error) }),
     });
     return {

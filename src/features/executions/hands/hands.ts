@@ -31,16 +31,22 @@ export interface HandsOptions {
   readonly wire: HandsWire;
   /** Unix milliseconds. */
   readonly now: () => number;
+  /** By PostgreSQL's clock. @throws Problem 503 while it is not known */
+  readonly databaseNow: () => number;
 }
+
+/** How late another node may begin with a command, ms: rules that have changed meanwhile forbid it perhaps. */
+const goodForMs = 3_000;
 
 /** For what a command may take beyond its own time limit, s. */
 const marginSeconds = 60;
 
 export function createHands(options: HandsOptions) {
-  const { runtime, sandboxes, wire, now } = options;
+  const { runtime, sandboxes, wire, now, databaseNow } = options;
+  const isLate = ({ good_until }: HandsOrder) => databaseNow() > good_until;
   wire.serve({
-    holds: async ({ instanceId }) => (await sandboxes.inspect(instanceId)) === "running",
-    run: (order, signal) => runHere(options, order, signal),
+    holds: async (order) => !isLate(order) && (await sandboxes.inspect(order.instanceId)) === "running",
+    run: async (order, signal) => (isLate(order) ? null : runHere(options, order, signal)),
   });
 
   /** @throws ToolFailure, ToolRefusal, the signal's reason */
@@ -58,8 +64,9 @@ export function createHands(options: HandsOptions) {
     if (state === null || instanceId === null) return noWayIn;
     await requireListed(options, request, read.cwd);
     const command = bounded(read, state, bounds, now());
-    const order: HandsOrder = { tenant, executionId, instanceId, command };
+    const order: HandsOrder = { tenant, executionId, instanceId, command, good_until: databaseNow() + goodForMs };
     const here = (await sandboxes.inspect(instanceId)) === "running";
+    await request.still?.();
     const result = here ? await runHere(options, order, signal) : await wire.ask(order, signal);
     if (result === null) return noWayIn;
     if (result === "lost")
@@ -107,8 +114,8 @@ async function requireListed({ plans, view }: HandsOptions, request: ToolRequest
     using opened = new View({ ...spec, allowed: bounds.pathRules });
     opened.at(cwd, { access: "see" }, () => {});
   } catch (error) {
-    // A directory that is not there is for the command to say.
-    if (!(error instanceof ToolFailure)) throw error;
+    // A directory that is not there is for the command to say; of one that cannot be looked at nothing is known.
+    if (!(error instanceof ToolFailure) || !["not_found", "not_a_directory"].includes(error.code)) throw error;
   }
 }
 

@@ -12,6 +12,8 @@ export interface HandsOrder {
   readonly executionId: string;
   readonly instanceId: string;
   readonly command: DispatchCommand;
+  /** Unix ms by PostgreSQL's clock; no node begins with it later. */
+  readonly good_until: number;
 }
 
 /** Null for what another version of the program says otherwise. */

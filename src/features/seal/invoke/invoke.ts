@@ -27,7 +27,7 @@ export interface InvokeOptions {
   readonly callerOf: (session: Session) => Promise<SealCaller>;
   readonly pipeline: Pick<Pipeline, "invoke" | "effective">;
   readonly registry: Pick<ToolRegistry, "of">;
-  readonly invocations: Pick<InvocationWriter, "change">;
+  readonly invocations: Pick<InvocationWriter, "change" | "bare">;
   /** How a session and its execution stand now, by their rows. */
   readonly standing: (session: Session) => Promise<"active" | "session_inactive" | "execution_not_running">;
   readonly waiting: Pick<WaitingCalls, "open" | "get">;
@@ -101,6 +101,7 @@ export function createInvoke(options: InvokeOptions) {
     } catch (error) {
       if (!(error instanceof NotRepresentable)) throw error;
       const { path, message } = error;
+      options.invocations.change(invocationId, session.tenant, { outcome: "failed", code: "number_not_representable" });
       return { refusal: refusal("number_not_representable", message, { issues: [{ path, message, code: "number" }] }) };
     }
     const call: Call = {
@@ -154,6 +155,8 @@ export function createInvoke(options: InvokeOptions) {
       },
       options.newId,
     );
+    // What was called is on the first one's record.
+    if (body instanceof JsonText) options.invocations.bare(invocationId, session.tenant);
     const kept: Members | SealRefusal = body instanceof JsonText ? JSON.parse(body.text) : body;
     if (status !== 200 && status !== 202) return { refusal: kept as SealRefusal };
     const result = kept as Members;
@@ -175,11 +178,25 @@ export function createInvoke(options: InvokeOptions) {
     return { status: 200, result: isObject(result) ? result : told };
   }
 
+  /** Of a call that came to no outcome of its own: what has ended already stays as it ended. */
+  function endRecord(
+    { session, rpc, invocationId }: Admitted,
+    { signal }: InvokeRequest,
+    problem: Problem | null,
+  ): void {
+    if (!("tool" in rpc)) return;
+    const [outcome, code] = signal.aborted
+      ? (["interrupted", "interrupted"] as const)
+      : (["failed", problem?.code ?? "internal_error"] as const);
+    options.invocations.change(invocationId, session.tenant, { outcome, code });
+  }
+
   return async (request: InvokeRequest): Promise<Response> => {
     const { requestId, bytes } = request;
     let id: RpcId | null = null;
+    let admitted: Admitted | null = null;
     try {
-      const admitted = await check(bytes, requestId);
+      admitted = await check(bytes, requestId);
       const { rpc } = admitted;
       id = rpc.id;
       if ("fault" in rpc) return refusing(refusal("invalid_rpc_request", rpc.fault), requestId, id);
@@ -192,6 +209,7 @@ export function createInvoke(options: InvokeOptions) {
       if (error instanceof EnvelopeRefused) return envelopeRefused(error, requestId);
       const problem = asProblem(error);
       if (problem === null) options.warn(error);
+      if (admitted !== null) endRecord(admitted, request, problem);
       return refusing(invocationRefusal(problem ?? internalError()), requestId, id);
     }
   };

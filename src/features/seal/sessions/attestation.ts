@@ -9,7 +9,7 @@ import { wholeCharacters } from "../../../../actors/kernel/text.ts";
 import { iso } from "../../../../actors/kernel/time.ts";
 import { contextByIdentity } from "../../../../actors/policy/security/system.ts";
 import { readPublicKey } from "../../../../actors/seal/public-key.ts";
-import { namesInstance } from "../../../../actors/seal/workload.ts";
+import { type Container, namesInstance } from "../../../../actors/seal/workload.ts";
 import { isUuid } from "../../../http/route.ts";
 import { requireActive, type Tenants } from "../../../identity/tenants/tenants.ts";
 import type { Runtime } from "../../../runtime/port.ts";
@@ -31,6 +31,8 @@ export interface AttestationOptions {
   readonly tenants: Pick<Tenants, "find">;
   /** Unix ms by PostgreSQL's clock. @throws Problem 503 while it is not known */
   readonly databaseNow: () => number;
+  /** The container of an instance on this host; null: none that is known here. */
+  readonly containerOf: (instanceId: string) => Promise<Container | null>;
   /** A fresh UUIDv7. */
   readonly newId: () => string;
   /** SVC_SEAL_TOKEN_TTL_SECONDS */
@@ -108,8 +110,8 @@ export function createAttestation(options: AttestationOptions) {
     opener: (Opener & { readonly starter: Starter }) | null,
   ): Promise<AttestationBody> {
     const { tenant, executionId, agentId, principal, detached, context: securityContext } = subject;
-    const { containerId, workloadId, taskSummary, patterns, publicKey } = asked;
-    requireWorkload(subject, asked);
+    const { workloadId, taskSummary, patterns, publicKey } = asked;
+    const containerId = await containerNamed(subject, asked);
     const issuedAt = Math.floor(databaseNow() / 1000);
     const ends = issuedAt + ttlSeconds;
     const expiresAt = subject.deadlineAt === null ? ends : Math.min(ends, Math.ceil(subject.deadlineAt / 1000));
@@ -240,6 +242,22 @@ export function createAttestation(options: AttestationOptions) {
     },
   };
 
+  /**
+   * What of the two names the running sandbox. A `workload_id` that names another thing is a label.
+   * @throws Problem 401 `workload_not_verified`
+   */
+  async function containerNamed({ instanceId }: Subject, asked: Asked): Promise<string | null> {
+    const { containerId, workloadId } = asked;
+    const named = containerId ?? workloadId;
+    if (named === null) return null;
+    const isOurs =
+      instanceId !== null &&
+      (namesInstance(named, instanceId) || namesInstance(named, instanceId, await options.containerOf(instanceId)));
+    if (isOurs) return named;
+    if (containerId === null) return null;
+    throw new Problem("workload_not_verified", "container_id names no running sandbox of the execution");
+  }
+
   async function requireUsable(
     tenant: string,
     context: string,
@@ -257,13 +275,6 @@ function mayOpen({ kind, realm, userId, membership }: Identity, { header }: Pick
   if (membership !== null && membership !== "member") return true;
   // A consumer's own tenant has no memberships: its owner is the starter.
   return header.starter?.realm === realm && header.starter.sub === userId;
-}
-
-/** @throws Problem 401 `workload_not_verified` */
-function requireWorkload({ instanceId }: Subject, { containerId }: Asked): void {
-  if (containerId === null) return;
-  if (instanceId !== null && namesInstance(containerId, instanceId)) return;
-  throw new Problem("workload_not_verified", "container_id names no running sandbox of the execution");
 }
 
 /** @throws Problem 422 `invalid_public_key` */

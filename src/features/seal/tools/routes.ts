@@ -14,12 +14,14 @@ import {
   type ExecutionIdentity,
   type ExecutionTokens,
   identify,
+  invalidToken,
   pathPrefix,
 } from "../../execution-tokens/port.ts";
 import type { Plans } from "../../executions/port.ts";
 import type { Pipeline } from "../../pipeline/port.ts";
 import type { ContextReader } from "../../security-contexts/port.ts";
 import type { RegisteredTool, ToolRegistry } from "../../tools/port.ts";
+import { runningInstance } from "../sessions/projection.ts";
 import { listedText } from "./listed.ts";
 
 const ListedTool = Type.Object({
@@ -95,9 +97,9 @@ export function toolRoutes(options: ToolRoutesOptions) {
   }
 
   /** @throws Problem 401, 403, 404 */
-  async function ofInstance({ tenant, executionId }: ExecutionIdentity, call: ToolsCall): Promise<Shown> {
+  async function ofInstance({ tenant, executionId, instanceId }: ExecutionIdentity, call: ToolsCall): Promise<Shown> {
     const state = await runtime.of(execution).at(tenant, executionId).read();
-    if (state === null) throw new Problem("invalid_token", "The execution token is not valid");
+    if (state === null || runningInstance(state) !== instanceId) throw invalidToken();
     const { header } = state;
     const context = header.security_context ?? (await contexts.defaultOf(tenant));
     const named = namedBy(call);

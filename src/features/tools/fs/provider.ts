@@ -66,6 +66,7 @@ export function createFsTools(
         const { tenant, executionId, name, bounds } = request;
         if (executionId === null) throw executionRequired(name);
         const view = await viewFor(tenant, executionId, growing.includes(name));
+        await request.still?.();
         return shortened(await runFsTool({ ...view, allowed: bounds.pathRules }, request), bounds.maxResponseBytes);
       } catch (error) {
         return outcomeOf(error);
@@ -100,7 +101,7 @@ function shortened(outcome: ToolOutcome, maxBytes: number): ToolOutcome {
 }
 
 /** What of a request the tools work by. */
-export type FsRequest = Pick<ToolRequest, "name" | "arguments" | "tenant" | "signal">;
+export type FsRequest = Pick<ToolRequest, "name" | "arguments" | "tenant" | "signal" | "still">;
 
 /** @throws ToolFailure, ToolRefusal */
 export async function runFsTool(view: ViewSpec, request: FsRequest): Promise<ToolOutcome> {
@@ -160,9 +161,11 @@ function withinReason(...[spec, act]: Parameters<typeof within>): ToolOutcome | 
   }
 }
 
-async function scan(job: ScanJob, budgetMs: number, { tenant, signal }: FsRequest): Promise<ToolOutcome> {
+async function scan(job: ScanJob, budgetMs: number, request: FsRequest): Promise<ToolOutcome> {
+  const { tenant, signal, still: begins } = request;
   try {
-    return (await runGuarded(program, job, { kind: "walk", tenant, budgetMs, signal, durable: true })) as ToolOutcome;
+    const options = { kind: "walk", tenant, budgetMs, signal, durable: true, begins } as const;
+    return (await runGuarded(program, job, options)) as ToolOutcome;
   } catch (error) {
     if (!(error instanceof BudgetExceeded)) throw error;
     throw new ToolFailure("timeout", `${job.call.tool} took longer than ${budgetMs / 1000} s`);

@@ -19,7 +19,7 @@ afterAll(async () => {
 
 const never = new AbortController().signal;
 
-async function running(): Promise<Omit<HandsOrder, "command">> {
+async function running(): Promise<Omit<HandsOrder, "command" | "good_until">> {
   const script = [shell("echo mine > /workspace/note; sleep 300")];
   const executionId = await at.launch({ script, tools: ["*"], resources: { timeout: 300 } });
   const followed = await at.follow(executionId);
@@ -38,7 +38,7 @@ function command(given: Record<string, unknown>): HandsOrder["command"] {
 test("another node's command runs beside the agent's, and ends with its caller", async () => {
   const order = await running();
   const run = (given: Record<string, unknown>, signal = never) =>
-    wire.ask({ ...order, command: command(given) }, signal);
+    wire.ask({ ...order, command: command(given), good_until: Date.now() + 5_000 }, signal);
   const note = () => run({ command: "cat note" });
   // The node hears of orders once its subscription stands.
   await until(async () => JSON.stringify(await note()).includes("mine"), {
@@ -57,6 +57,10 @@ test("another node's command runs beside the agent's, and ends with its caller",
   expect(shown.stdout).toContain(`SVC_EXECUTION_ID=${order.executionId}`);
   expect(shown.stdout).toContain("MODE=ci");
   expect(shown.stdout).not.toMatch(/EXECUTION_TOKEN|\/x\//);
+  // One that a frozen node would take late: its caller has been told otherwise, and policy may be another.
+  const late = { ...order, command: command({ command: "touch /workspace/late" }), good_until: Date.now() - 1_000 };
+  expect(await wire.ask(late, never)).toBe(null);
+  expect(await run({ command: "ls", args: ["/workspace/late"] })).toMatchObject({ exit_code: 2 });
   expect(await run({ command: "a b", args: [] })).toMatchObject({ exit_code: 127 });
   expect(await run({ command: "sleep 60", timeout_secs: 1 })).toMatchObject({ exit_code: -1, timed_out: true });
   const left = new AbortController();
@@ -75,5 +79,7 @@ test("another node's command runs beside the agent's, and ends with its caller",
 
 test("without an instance no node takes the order", async () => {
   const order = { tenant: "svc-system", executionId: crypto.randomUUID(), instanceId: crypto.randomUUID() };
-  expect(await wire.ask({ ...order, command: command({ command: "true" }) }, never)).toBe(null);
+  expect(
+    await wire.ask({ ...order, command: command({ command: "true" }), good_until: Date.now() + 5_000 }, never),
+  ).toBe(null);
 }, 30_000);
