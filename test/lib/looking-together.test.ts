@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { lookingTogether } from "../../src/lib/looking-together.ts";
 import { until } from "../harness/until.ts";
 
-test("who asks is answered by a read that begins afterwards; those who ask meanwhile share the next", async () => {
+test("a read begins after the question; those who ask meanwhile share the next", async () => {
   const reads: PromiseWithResolvers<void>[] = [];
   const look = lookingTogether(() => {
     const read = Promise.withResolvers<void>();

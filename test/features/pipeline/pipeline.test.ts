@@ -139,7 +139,7 @@ describe("arguments under a schema whose price is not known", () => {
   });
 });
 
-test("an alias that is denied or opened denies or opens its tool in every list", async () => {
+test("an alias that is denied or opened denies or opens its tool", async () => {
   at.specs.set("waits", { capabilities: [{ tool_pattern: "aegis.agent.wait" }], deny_list: [] });
   expect(await invoke(callOf("svc.task.wait", {}, under("waits")))).toMatchObject({ is: "succeeded" });
   const names = async (context: string) => {

@@ -158,7 +158,7 @@ test("under one Idempotency-Key a session gets the first result again", async ()
   expect(told(await send("b", "k1"))).toEqual([422, -32602, "idempotency_key_reused"]);
 });
 
-test("the record of a signed call says by which rules it was judged, and comes to an end", async () => {
+test("the record of a signed call says by which rules it was judged, and ends", async () => {
   const own = await at.instance();
   const { body } = await at.attestInside(own, { public_key: publicKey });
   const send = (payload: string, headers: Headers = {}) =>
