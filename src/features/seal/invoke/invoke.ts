@@ -179,12 +179,9 @@ export function createInvoke(options: InvokeOptions) {
   }
 
   /** Of a call that came to no outcome of its own: what has ended already stays as it ended. */
-  function endRecord(
-    { session, rpc, invocationId }: Admitted,
-    { signal }: InvokeRequest,
-    problem: Problem | null,
-  ): void {
-    if (!("tool" in rpc)) return;
+  function endRecord(admitted: Admitted | null, { signal }: InvokeRequest, problem: Problem | null): void {
+    if (admitted === null || !("tool" in admitted.rpc)) return;
+    const { session, invocationId } = admitted;
     const [outcome, code] = signal.aborted
       ? (["interrupted", "interrupted"] as const)
       : (["failed", problem?.code ?? "internal_error"] as const);
@@ -209,7 +206,7 @@ export function createInvoke(options: InvokeOptions) {
       if (error instanceof EnvelopeRefused) return envelopeRefused(error, requestId);
       const problem = asProblem(error);
       if (problem === null) options.warn(error);
-      if (admitted !== null) endRecord(admitted, request, problem);
+      endRecord(admitted, request, problem);
       return refusing(invocationRefusal(problem ?? internalError()), requestId, id);
     }
   };
