@@ -1,5 +1,5 @@
 /** What a tool server lists: what of it is offered, under which names, and what waits for a person's word. */
-import type { Json } from "../kernel/json.ts";
+import { type Json, nestsDeeper } from "../kernel/json.ts";
 
 /** A schema, or another JSON object. */
 export type JsonObject = { readonly [member: string]: Json };
@@ -22,6 +22,8 @@ export const bounds = {
   tools: 500,
   descriptionBytes: 4 * 1_024,
   schemaBytes: 64 * 1_024,
+  /** Levels: more than any use, and less than what recursion over it stands. */
+  schemaDepth: 128,
   /** Of all tools that are kept. */
   listBytes: 8 * 1_024 * 1_024,
   /** Of all pages, with what of them is not kept. */
@@ -60,8 +62,10 @@ export class ListSieve {
   take(tool: ListedTool): void {
     const { name, description, inputSchema, outputSchema } = tool;
     const schemas = [inputSchema, ...(outputSchema === null ? [] : [outputSchema])];
-    const sizes = [this.sizeOf(description), ...schemas.map((schema) => this.sizeOf(JSON.stringify(schema)))];
-    const fault = faultOf(name, sizes) ?? (this.#kept.has(name) ? "is listed twice" : null);
+    const texts = schemas.map((schema) => JSON.stringify(schema));
+    const sizes = [this.sizeOf(description), ...texts.map(this.sizeOf)];
+    const deep = texts.some((text) => nestsDeeper(text, bounds.schemaDepth)) ? "has a schema of too many levels" : null;
+    const fault = faultOf(name, sizes) ?? deep ?? (this.#kept.has(name) ? "is listed twice" : null);
     if (fault !== null) this.#leaveOut(`The tool ${shownName(name)} ${fault}: it is left out`);
     else this.#keep(tool, sizes);
   }

@@ -32,11 +32,24 @@ test("the 501st tool is left out with a warning", () => {
 test.each([
   ["a schema of 65 KiB", tool("a", { inputSchema: { description: "x".repeat(65 * 1_024) } })],
   ["a description of more than 4 KiB", tool("a", { description: "ä".repeat(2_049) })],
+  [
+    "a schema of 5,000 levels",
+    tool("a", { inputSchema: JSON.parse(`${'{"not":'.repeat(5_000)}{}${"}".repeat(5_000)}`) }),
+  ],
   ["a name with a space", tool("a b")],
   ["no name", tool("")],
   ["a name of 97 characters", tool("a".repeat(97))],
 ])("%s is left out", (_, odd) => {
   expect(kept(odd, tool("good"))).toEqual(["good"]);
+});
+
+test("of all tools together no more is kept than 8 MiB", () => {
+  const many = Array.from({ length: 200 }, (_, index) =>
+    tool(`t${index}`, { inputSchema: { description: "x".repeat(60 * 1_024) } }),
+  );
+  const { tools, warnings } = withinBounds(many, sizeOf);
+  expect(tools).toHaveLength(136);
+  expect(warnings).toEqual(["64 tools beyond the first 136 are left out"]);
 });
 
 test("a tool that is listed twice counts once", () => {
