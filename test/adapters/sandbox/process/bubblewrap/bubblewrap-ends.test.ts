@@ -42,13 +42,15 @@ describe.skipIf(!works)("bubblewrap holds", () => {
   test("a fork bomb stays within its limit and is ended whole", async () => {
     const limits = { cpuMillicores: 200, memoryBytes: 128 * 2 ** 20, diskBytes: 2 ** 24, processes: 40 };
     if (sandbox.describe().unenforcedLimits.includes("processes")) return;
-    const bomb = "n=0; while [ $n -lt 300 ]; do sleep 20 & n=$((n+1)); done 2>/dev/null; echo survived";
+    // No other process of the machine, of another test neither, has these arguments.
+    const bomber = `sleep 20.${Math.floor(Math.random() * 1e6)}`;
+    const bomb = `n=0; while [ $n -lt 300 ]; do ${bomber} & n=$((n+1)); done 2>/dev/null; echo survived`;
     const spec = specOf(fixture, `(${bomb}); ls /proc | grep -c '^[0-9]'; true`, { limits });
     await sandbox.launch(spec, () => {});
-    await until(() => processesWith("sleep 20").length > 5, { what: "the bomb" });
-    expect(processesWith("sleep 20").length).toBeLessThanOrEqual(40);
+    await until(() => processesWith(bomber).length > 5, { what: "the bomb" });
+    expect(processesWith(bomber).length).toBeLessThanOrEqual(40);
     await sandbox.terminate(spec.instanceId, 100);
-    await until(() => processesWith("sleep 20").length === 0, { what: "no process left" });
+    await until(() => processesWith(bomber).length === 0, { what: "no process left" });
   });
 
   test("deleted files that are still open count as disk", async () => {
