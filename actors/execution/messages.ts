@@ -7,6 +7,7 @@ import { defineLog } from "../kernel/effect.ts";
 import { JsonObject } from "../kernel/json.ts";
 import { defineProtocol, message } from "../kernel/message.ts";
 import { Nothing, Nullable } from "../kernel/schema.ts";
+import { CallPlace } from "../policy/security/clearance.ts";
 import {
   callClear,
   callGather,
@@ -228,8 +229,16 @@ export type JudgesAnswer = Static<typeof JudgesAnswer>;
 /** Where a stored reply lies: entry `seq` of `log`, its conversation from entry `from` on. */
 const Place = { log: Type.String(), from: Type.Integer(), seq: Type.Integer() };
 
+/** The places that a command takes while it runs; the gateway takes them before it hands the command out. */
+const DispatchPlaces = Type.Object({
+  of: Type.Array(CallPlace),
+  /** People have approved the command: it waits for its places, where another is refused. */
+  waits: Type.Boolean(),
+});
+export type DispatchPlaces = Static<typeof DispatchPlaces>;
+
 export const GatewayAnswer = Type.Union([
-  Type.Object({ status: Type.Literal("reply"), reply: Dispatch }),
+  Type.Object({ status: Type.Literal("reply"), reply: Dispatch, places: Type.Optional(DispatchPlaces) }),
   Type.Object({ status: Type.Literal("final"), final: Final, ...Place }),
   /** The reply this message got before: a `dispatch` or `final` entry. `Idempotent-Replay: true`. */
   Type.Object({ status: Type.Literal("replay"), ...Place }),
@@ -336,6 +345,16 @@ export const executionProtocol = defineProtocol({
     /** By the gateway; often answered by a later turn. */
     generate: message({ body: Generate, reply: GatewayAnswer }),
     dispatch_result: message({ body: DispatchResult, reply: GatewayAnswer }),
+    /** By the gateway, which has not handed it out: there is no place for the command of a dispatch now (2008). */
+    dispatch_refused: message({
+      body: Type.Object({
+        instance_id: Type.Union([Type.String(), Type.Null()]),
+        dispatch_id: Type.String(),
+        message: Type.String(),
+        retry_after_seconds: Type.Number(),
+      }),
+      reply: GatewayAnswer,
+    }),
     /** By the gateway: what the command of a dispatch has written so far. What comes late or again changes nothing. */
     command_output: message({
       body: Type.Object({

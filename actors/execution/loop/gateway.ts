@@ -3,13 +3,14 @@
  * gets the stored reply again, and never changes a loop.
  */
 
+import type { BodyOf } from "../../kernel/message.ts";
 import type { Context } from "../../kernel/turn.ts";
-import type { DispatchResult, GatewayAnswer, Generate } from "../messages.ts";
+import type { DispatchResult, ExecutionMessages, GatewayAnswer, Generate } from "../messages.ts";
 import { loopLog } from "../messages.ts";
 import type { ExecutionState, Iteration, Loop } from "../state.ts";
 import type { Result } from "../turn.ts";
 import { ExecutionTurn, unchanged } from "../turn.ts";
-import { callModel, isActive, onDispatchResult, openLoop } from "./loop.ts";
+import { callModel, isActive, onDispatchRefused, onDispatchResult, openLoop } from "./loop.ts";
 import { awaitAnswer } from "./loop-answer.ts";
 import { refusals } from "./refusal.ts";
 import type { TimeUp } from "./tool-calls.ts";
@@ -77,6 +78,29 @@ export function dispatchResult(
   else {
     const timeUp = takeResult(turn, message);
     if (timeUp !== null) onTimeUp(turn, timeUp);
+  }
+  return turn.turn();
+}
+
+/** A dispatch was not handed out. One that was answered meanwhile, or that a repeat of the message took, stays as it is. */
+export function dispatchRefused(
+  state: State,
+  { instance_id, dispatch_id, ...refused }: BodyOf<ExecutionMessages["dispatch_refused"]>,
+  context: Context,
+): Result<GatewayAnswer> {
+  if (state === null) return unchanged(null, refusals.executionNotFound);
+  if (state.status !== "running") return unchanged(state, refusals.executionNotRunning);
+  if (!speaksFor(state.iteration, instance_id)) return unchanged(state, refusals.formerInstance);
+  const turn = new ExecutionTurn(state, context);
+  const { loop, dispatches } = turn.iteration;
+  const sent = dispatches.find(({ id }) => id === dispatch_id);
+  if (loop === null || sent?.loop !== loop.id || !isActive(loop)) return unchanged(state, refusals.loopNotActive);
+  const call = loop.calls.find((one) => one.dispatch_id === dispatch_id);
+  if (call === undefined || sent.result !== null) joinLoop(turn);
+  else {
+    // No result of it is taken any more.
+    sent.result = "";
+    onDispatchRefused(turn, loop, call, refused);
   }
   return turn.turn();
 }

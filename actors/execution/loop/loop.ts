@@ -31,6 +31,7 @@ import { trimText } from "../trim.ts";
 import type { ExecutionTurn } from "../turn.ts";
 import { openingMessages } from "./conversation.ts";
 import { answer, awaitAnswer, storedAnswer } from "./loop-answer.ts";
+import { commandRefused, type NoPlace } from "./no-place.ts";
 import { answerHeldBack, heldBackRefusal, noteRateWarnings } from "./own-limits.ts";
 import { budgetRefusal, type Refusal, refusals, TOKEN_BUDGET, upstreamRefusal } from "./refusal.ts";
 import {
@@ -264,6 +265,19 @@ export function onDispatchResult(turn: ExecutionTurn, loop: Loop, call: PendingC
   const timeUp = commandEnded(turn, loop, call, result);
   if (timeUp === null) advance(turn, loop);
   return timeUp;
+}
+
+/** The gateway had no place for the command of a dispatch: whose request was to get it waits for what comes next. */
+export function onDispatchRefused(turn: ExecutionTurn, loop: Loop, call: PendingCall, refused: NoPlace): void {
+  const { dispatches } = turn.iteration;
+  const answered = dispatches.find(({ id }) => id === loop.answering);
+  // What was stored for that request is its answer no more.
+  if (answered === undefined) loop.reply = null;
+  else answered.reply = null;
+  loop.phase = "running_tools";
+  awaitAnswer(turn, loop);
+  commandRefused(turn, loop, call, refused);
+  advance(turn, loop);
 }
 
 function advance(turn: ExecutionTurn, loop: Loop): void {

@@ -33,7 +33,7 @@ import { noteOnRecord } from "./on-record.ts";
 import { refuseHeldCall } from "./own-limits.ts";
 import { type Clearance, dismissToolJudges, seekClearance } from "./tool-judges.ts";
 import { inputOf } from "./tool-work.ts";
-import { isApproved, isUnderWay, isWaiting, needsPeople } from "./waiting/wait-state.ts";
+import { isApproved, isUnderWay, isWaiting, needsPeople, placesOf } from "./waiting/wait-state.ts";
 import { dropWait, seekApproval, tellExecuted, unasked } from "./waiting/waiting.ts";
 
 /** Answered dispatches kept for telling repeats: more than a loop can make in its rounds, usually. */
@@ -256,7 +256,7 @@ function dispatch(
   const seq = turn.record({ entry: "dispatch", dispatch: reply });
   const sent = { id: reply.dispatch_id, loop: loop.id, from: loop.from, result: null, key: null, reply: null };
   iteration.dispatches = [...iteration.dispatches, sent].slice(-keptDispatches);
-  storedAnswer(turn, loop, seq, { status: "reply", reply });
+  storedAnswer(turn, loop, seq, { status: "reply", reply, ...placesOf(call) });
   const overdueAt = now + command.timeout_secs * 1000 + state.header.bounds.dispatch_grace_ms;
   // When the iteration ends sooner, its own timer does the work.
   if (overdueAt < endsAt) {
@@ -270,7 +270,7 @@ export function watchDispatch(turn: ExecutionTurn, dispatch_id: string, at: numb
   turn.schedule(dispatchTimer(dispatch_id), at, "dispatch_lost", { dispatch_id, due_at: at });
 }
 
-const dispatchTimer = (dispatchId: string): string => `dispatch:${dispatchId}`;
+export const dispatchTimer = (dispatchId: string): string => `dispatch:${dispatchId}`;
 
 /** Whose time was up when a command was cut off; null: the command came to its own end or to its own timeout. */
 export type TimeUp = NonNullable<DispatchCommand["cut_by"]> | null;

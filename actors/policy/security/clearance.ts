@@ -57,6 +57,16 @@ export const FailedCall = Type.Object({
 });
 export type FailedCall = Static<typeof FailedCall>;
 
+/** A place among the calls that run at once, as a capability counts them. */
+export const CallPlace = Type.Object({
+  context: Text,
+  version: Type.Integer(),
+  index: Type.Integer({ minimum: 0 }),
+  /** As many calls as may run. */
+  most: Type.Integer({ minimum: 1 }),
+});
+export type CallPlace = Static<typeof CallPlace>;
+
 /** It may run, once the people and judges that are asked agree. */
 export const ClearedCall = Type.Object({
   is: Type.Literal("cleared"),
@@ -67,6 +77,8 @@ export const ClearedCall = Type.Object({
   max_timeout_secs: Type.Integer(),
   /** Bytes. */
   max_response_size: Type.Integer(),
+  /** Of a command of a loop, which the bootstrap runs: the places that it takes meanwhile. */
+  places: Type.Optional(Type.Array(CallPlace)),
 });
 export type ClearedCall = Static<typeof ClearedCall>;
 

@@ -7,7 +7,9 @@ import { openPort } from "../../lib/start-failure.ts";
 import { executionTokens } from "../execution-tokens/feature.ts";
 import { executions } from "../executions/feature.ts";
 import { defineFeature } from "../feature.ts";
+import { securityContexts } from "../security-contexts/feature.ts";
 import { listenInternally } from "./listener.ts";
+import { createCommandPlaces } from "./places.ts";
 import { gatewayRoute } from "./routes.ts";
 
 /** The gateway's callers come again by themselves; they are not waited for longer than this, ms. */
@@ -15,7 +17,7 @@ const graceMs = 500;
 
 export const gateway = defineFeature({
   name: "gateway",
-  needs: { executions, executionTokens },
+  needs: { executions, executionTokens, securityContexts },
   settings: {
     internalHost: text("SVC_INTERNAL_HOST", {
       meaning: "address of the listener for agents",
@@ -41,9 +43,10 @@ export const gateway = defineFeature({
     dispatchAuth === "trusted_network" && internalHost !== undefined && !isPrivateAddress(internalHost)
       ? [`SVC_DISPATCH_AUTH trusted_network needs a loopback or private SVC_INTERNAL_HOST, not ${internalHost}`]
       : [],
-  open({ settings, dataDir, models, runtime, now }, { executions, executionTokens }) {
+  open({ settings, dataDir, models, runtime, now, warn }, { executions, executionTokens, securityContexts }) {
     const { internalHost: hostname, internalPort, dispatchAuth, dispatchMaxBodyBytes } = settings;
     const tokens = executionTokens.gateway;
+    const places = createCommandPlaces({ runtime, counters: securityContexts.counters, warn });
     return {
       service: null,
       internalRoutes: [
@@ -54,10 +57,12 @@ export const gateway = defineFeature({
           maxBodyBytes: dispatchMaxBodyBytes,
           tokenRequired: dispatchAuth === "required",
           now,
+          places,
           maskerOf: executions.maskerOf,
           tenantOf: async (executionId) => (await executions.records.known([executionId]))[0]?.tenant ?? null,
         }),
       ],
+      sweeps: [() => places.start()],
       listener: {
         name: "internal",
         async open(app) {

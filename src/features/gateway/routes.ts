@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { Type } from "@sinclair/typebox";
 import { execution } from "../../../actors/execution/execution.ts";
 import { conversationOf } from "../../../actors/execution/loop/conversation.ts";
+import { placesOf } from "../../../actors/execution/loop/waiting/wait-state.ts";
 import { type ChatMessage, type Final, type GatewayAnswer, LoopEntry } from "../../../actors/execution/messages.ts";
 import { defineLog } from "../../../actors/kernel/effect.ts";
 import { invalid, Problem, type ProblemCode } from "../../../actors/kernel/problem.ts";
@@ -16,6 +17,7 @@ import { type ExecutionIdentity, type ExecutionTokens, identify } from "../execu
 import { readLog } from "../executions/port.ts";
 import { HiddenOutput } from "./hidden-output.ts";
 import { OutputBudget } from "./output-budget.ts";
+import type { CommandPlaces } from "./places.ts";
 import { DispatchOutputBody, DispatchResultBody, GatewayMessage, GenerateBody } from "./schema.ts";
 
 export interface GatewayOptions {
@@ -32,6 +34,7 @@ export interface GatewayOptions {
   readonly tenantOf: (executionId: string) => Promise<string | null>;
   /** What hides the values that an execution was given; null: it was given none. */
   readonly maskerOf: (execution: Address) => Promise<Masker | null>;
+  readonly places: CommandPlaces;
 }
 
 /**
@@ -103,22 +106,82 @@ export function gatewayRoute(options: GatewayOptions): Route {
         body_hash: await bodyHash(call.bytes),
         idempotency_key: call.request.headers.get("idempotency-key"),
       };
+      // Its command is over, whatever becomes of its result.
+      if (body.type === "dispatch_result") options.places.giveBack(at, body.dispatch_id);
       const actor = options.runtime.of(execution).at(at.tenant, at.key);
       const askOptions = {
         repeatable: true,
         deadlineMs: answerWithinMs,
         signal: call.request.signal,
-      };
+      } as const;
       const asked =
         type === "generate"
           ? actor.ask(type, { ...messageOf(body), ...sender }, askOptions)
           : actor.ask(type, { ...messageOf(body), ...sender }, askOptions);
-      const answer = await asked.catch((error: unknown) => {
-        throw error instanceof AskTimeout ? stillAtWork() : error;
-      });
-      return wire(options.runtime, at, answer);
+      const answer = await asked.catch(asStillAtWork);
+      const handing = { options, at, instanceId: sender.instance_id, askOptions };
+      return wire(options.runtime, at, await handedOut(handing, answer));
     },
   });
+}
+
+const asStillAtWork = (error: unknown): never => {
+  throw error instanceof AskTimeout ? stillAtWork() : error;
+};
+
+/** Pauses of a command that waits for its places, ms, and how long it does within one request. */
+const placeEveryMs = 500;
+const placeWithinMs = 60_000;
+/** Seconds after which a place may be free. */
+const placeRetrySeconds = 1;
+
+interface Handing {
+  readonly options: GatewayOptions;
+  readonly at: Address;
+  readonly instanceId: string | null;
+  readonly askOptions: { readonly repeatable: true; readonly deadlineMs: number; readonly signal: AbortSignal };
+}
+
+/**
+ * Takes the places of a command before it is handed out. Where there are none the execution is told, which answers with
+ * what comes next; one that people have approved waits for them.
+ */
+async function handedOut(handing: Handing, first: GatewayAnswer): Promise<GatewayAnswer> {
+  const { options, at, instanceId, askOptions } = handing;
+  const { places, runtime } = options;
+  const until = performance.now() + placeWithinMs;
+  let answer = first.status === "replay" ? await inHand(handing, first) : first;
+  while (answer.status === "reply" && answer.places !== undefined) {
+    const { dispatch_id } = answer.reply;
+    const message = await places.take(at, dispatch_id, answer.places);
+    if (message === null) break;
+    if (answer.places.waits) {
+      const isLate = performance.now() > until || askOptions.signal.aborted;
+      if (isLate || (await places.awaited(at, dispatch_id)) === null) throw stillAtWork();
+      await Bun.sleep(placeEveryMs);
+      continue;
+    }
+    const refused = { instance_id: instanceId, dispatch_id, message, retry_after_seconds: placeRetrySeconds };
+    answer = await runtime
+      .of(execution)
+      .at(at.tenant, at.key)
+      .ask("dispatch_refused", refused, askOptions)
+      .catch(asStillAtWork);
+  }
+  return answer;
+}
+
+/** A command that is told again was handed out before, perhaps, and runs: it keeps its places, or waits for them as it did. */
+async function inHand({ options, at }: Handing, answer: GatewayAnswer & { status: "replay" }): Promise<GatewayAnswer> {
+  const [stored] = await readLog(options.runtime, at, defineLog(answer.log, LoopEntry), answer.seq, answer.seq);
+  if (stored?.entry.entry !== "dispatch") return answer;
+  const { dispatch_id } = stored.entry.dispatch;
+  const call = await options.places.awaited(at, dispatch_id);
+  const { places } = call === null ? {} : placesOf(call);
+  if (places === undefined) return answer;
+  const message = await options.places.take(at, dispatch_id, places);
+  if (message !== null && places.waits) throw stillAtWork();
+  return answer;
 }
 
 /** Bytes whose hash takes about a millisecond: more are left to another thread. */

@@ -19,7 +19,8 @@ import {
   pathRulesOf,
 } from "../../../actors/policy/security/evaluate.ts";
 import type { Refused } from "../../../actors/policy/security/refusals.ts";
-import { canonicalName } from "../../../actors/tool/catalog.ts";
+import { capabilityDefaults } from "../../../actors/policy/security/spec.ts";
+import { CMD_RUN, canonicalName } from "../../../actors/tool/catalog.ts";
 import type { Limiter } from "../limits/port.ts";
 import type { CallCounters, ContextReader } from "../security-contexts/port.ts";
 import type { Call, RegisteredTool, ToolRegistry, ToolSet } from "../tools/port.ts";
@@ -190,6 +191,7 @@ function cleared(
         ...(skipsJudge ? { skip_judge: true } : {}),
       },
       approvals: [...asksOf(governing, given), ...manifest],
+      ...(tool.name === CMD_RUN && call.entry === "dispatch" ? { places: placesOf(governing) } : {}),
       max_timeout_secs: bounds.maxTimeoutSecs,
       max_response_size: bounds.maxResponseBytes,
     },
@@ -200,6 +202,12 @@ function cleared(
     at,
   };
 }
+
+const placesOf = (governing: readonly Governing[]) =>
+  governing.map(({ context, version, index, capability }) => ({
+    ...{ context, version, index },
+    most: capability.max_concurrent ?? capabilityDefaults.max_concurrent,
+  }));
 
 /** Those that their rates and limits let through; each of them is counted. */
 async function counted(

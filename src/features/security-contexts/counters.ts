@@ -37,8 +37,11 @@ export interface CallCounters {
    * @throws Problem 503 `service_unavailable` while Redis does not answer
    */
   debit(whose: CountedFor, calls: readonly CountedCall[]): Promise<(Refused | null)[]>;
-  /** A place for a call that is about to run. @throws Problem 503 as `debit` */
-  acquire(whose: CountedFor, call: CountedCall): Promise<CallLease | Refused>;
+  /**
+   * A place for a call that is about to run.
+   * @param id the same again keeps the place that it has; absent: a fresh one @throws Problem 503 as `debit`
+   */
+  acquire(whose: CountedFor, call: CountedCall, id?: string): Promise<CallLease | Refused>;
   /**
    * What `debit` and `acquire` would say now; counts nothing.
    * @returns `remaining` calls of the windows; null: none is kept
@@ -141,8 +144,8 @@ export function openCallCounters(options: CountersOptions): CallCounters {
       const found = await windows(whose, kept, true);
       return calls.map(({ tool }, at) => refusalBy(tool, kept[at] ?? [], found[at] ?? [0, 0, 0]));
     },
-    async acquire(whose, call) {
-      const place = placedBy(whose, call, newId());
+    async acquire(whose, call, id = newId()) {
+      const place = placedBy(whose, call, id);
       const refused = refusalAt(await places.take(place), call, place);
       if (refused !== null) return refused;
       held.set(place.id, place);

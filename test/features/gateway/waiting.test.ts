@@ -29,6 +29,7 @@ beforeAll(() => {
     now: Date.now,
     maskerOf: async () => null,
     tenantOf: async () => "acme",
+    places: { take: async () => null, giveBack: () => {}, awaited: async () => null, start: () => async () => {} },
   });
   app = openApp({ routes: [route] });
 });

@@ -1,7 +1,7 @@
 /** Signed calls of a whole node under a security context (docs/reference/security-contexts.md). */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { LooseJson } from "../../harness/loose-json.ts";
-import { calls } from "../../harness/manifests.ts";
+import { calls, say } from "../../harness/manifests.ts";
 import { until } from "../../harness/until.ts";
 import { agentKey, call, envelope, SealFixture, told } from "../seal/fixture.ts";
 
@@ -92,6 +92,48 @@ test("max_concurrent 1: of two calls at once one is 429, 2008", async () => {
   const answers = (await Promise.all([sleep(), sleep()])).map(told);
   expect(answers).toContainEqual([429, 2008, "concurrency_exceeded"]);
   expect(answers.filter(([status]) => status === 200)).toHaveLength(1);
+});
+
+test("max_concurrent counts commands of the loop and signed ones together: 2008", async () => {
+  const capabilities = [{ tool_pattern: "cmd.run", max_concurrent: 1 }, { tool_pattern: "fs.*" }];
+  await at.node.call("POST", "/v1/security-contexts", { name: "one-command", capabilities });
+  const untilThere = (file: string) =>
+    ["cmd.run", { command: "sh", args: ["-c", `until [ -e ${file} ]; do sleep 0.1; done`] }] as const;
+  const instance = await at.instance({
+    script: [
+      calls(untilThere("go")),
+      { ...calls(["cmd.run", { command: "true", args: [] }]), delay_ms: 4000 },
+      say("done"),
+    ],
+    spec: { security_context: "one-command" },
+  });
+  const { body } = await at.attestInside(instance, { public_key: raw.toString("base64") });
+  const send = (tool: string, given: object) =>
+    at.outside("/v1/seal/invoke", envelope(privateKey, body.security_token, call(tool, given)));
+  const refused = await until(
+    async () => {
+      const answer = await send("cmd.run", { command: "true", args: [] });
+      return answer.status === 429 ? answer : null;
+    },
+    { timeoutMs: 30_000, what: "the loop's command to take the place" },
+  );
+  expect(told(refused)).toEqual([429, 2008, "concurrency_exceeded"]);
+  await send("fs.write", { path: "go", content: "" });
+  // With the result of the loop's command its place is free; while the model thinks, a signed one takes it.
+  const [tool, given] = untilThere("never");
+  const holding = (async () => {
+    for (;;) {
+      const answer = await send(tool, given);
+      if (answer.status !== 429) return answer;
+    }
+  })();
+  const record = await at.at.ended(instance.executionId);
+  expect(record.output).toBe("done");
+  const { trajectory, policy_violations } = record.iterations[0];
+  expect(trajectory.map(({ status }: LooseJson) => status)).toEqual(["succeeded", "refused"]);
+  expect(JSON.parse(trajectory[1].result_json)).toMatchObject({ error_code: 2008, retry_after_seconds: 1 });
+  expect([policy_violations, record.usage.tool_calls]).toEqual([["cmd.run"], 1]);
+  await holding;
 });
 
 test("a changed context binds a session that is open, and a deleted one refuses all", async () => {

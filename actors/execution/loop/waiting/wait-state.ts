@@ -1,5 +1,6 @@
 /** Where the calls of a loop stand that people are asked about, and what people have granted for later ones. */
 import type { AskedApproval } from "../../../policy/security/clearance.ts";
+import type { DispatchPlaces } from "../../messages.ts";
 import type { ExecutionState, Loop, PendingCall, Remembered } from "../../state.ts";
 
 /** An approval of it is open. */
@@ -19,6 +20,12 @@ export const needsPeople = (call: PendingCall): boolean => call.wait?.stale === 
 
 /** Whether people have been asked about it and have agreed. */
 export const isApproved = (call: PendingCall): boolean => call.wait !== undefined && !needsPeople(call);
+
+/** What the gateway takes before it hands a command out; nothing where nothing counts it. */
+export function placesOf(call: PendingCall): { readonly places?: DispatchPlaces } {
+  const of = call.clearance?.places ?? [];
+  return of.length === 0 ? {} : { places: { of, waits: isApproved(call) } };
+}
 
 /** Calls of a loop that wait, or are about to. */
 export const waitsOf = (loop: Loop): number =>

@@ -91,6 +91,28 @@ describe("cmd.run", () => {
     expect(kept.every((text) => text.includes("end"))).toBe(true);
   });
 
+  test("a command that the gateway finds no place for was not run: 2008", () => {
+    const { story, dispatch, asked } = dispatched();
+    const refused = { instance_id: story.instance, dispatch_id: dispatch, message: "cmd.run runs 1 times already" };
+    const refuse = () => story.sim.ask("dispatch_refused", { ...refused, retry_after_seconds: 1 });
+    const next = [refuse(), refuse()];
+    expect(JSON.parse(story.conversation().at(-1)?.content ?? "")).toMatchObject({
+      ...{ code: "concurrency_exceeded", error_code: 2008, retry_after_seconds: 1 },
+    });
+    expect(story.event("tool_call_completed")).toMatchObject({ status: "refused" });
+    // The message whose answer it was joins as well, and reads what comes next.
+    const again = story.generate();
+    story.modelSays({ content: "done" });
+    for (const call of [...next, again]) {
+      expect(story.answer(call)).toMatchObject({ status: "final", final: { tool_calls_executed: 0 } });
+    }
+    expect(story.answer(story.generate())).toMatchObject({ status: "replay" });
+    expect(story.answer(story.result(dispatch))).toMatchObject({ http: 409, code: "dispatch_result_conflict" });
+    expect(story.answer(asked)).toMatchObject({ status: "reply" });
+    expect([...story.sim.timers.keys()]).not.toContain(`dispatch:${dispatch}`);
+    story.checkInvariants();
+  });
+
   test("output above the cap is trimmed again", () => {
     const story = running();
     const asked = story.generate();
