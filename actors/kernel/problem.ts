@@ -187,6 +187,7 @@ export const problems = {
   dispatch_expired: 410,
   unknown_message_type: 422,
   upstream_rate_limit: 429,
+  llm_quota_exceeded: 429,
   upstream_authentication: 502,
   upstream_model_not_found: 502,
   upstream_invalid_input: 502,

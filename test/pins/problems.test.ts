@@ -182,6 +182,7 @@ const pinned: Record<string, number> = {
   too_many_children: 429,
   too_many_checks: 429,
   upstream_rate_limit: 429,
+  llm_quota_exceeded: 429,
   execution_start_failed: 500,
   internal_error: 500,
   not_configured: 501,

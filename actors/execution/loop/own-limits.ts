@@ -22,8 +22,16 @@ export function heldBackRefusal({ code, message, details }: Failed): Refusal | n
     readonly retry_after_seconds?: number;
     readonly refusal?: NonNullable<Refusal["extras"]>;
   };
-  const http = code === heldBack.dry ? 429 : 503;
-  return { status: "refused", http, code, message, retry_after: retry_after_seconds, extras: refusal };
+  const isDry = code === heldBack.dry;
+  return {
+    status: "refused",
+    http: isDry ? 429 : 503,
+    // Told from a provider's limit.
+    code: isDry ? "llm_quota_exceeded" : code,
+    message,
+    retry_after: retry_after_seconds,
+    extras: refusal,
+  };
 }
 
 /** The same message later goes on; the time until then is none of the model's. */

@@ -73,7 +73,7 @@ const refusals = [
   "validation_failed",
   "unknown_model_alias",
   "unknown_message_type",
-  "rate_limited",
+  "llm_quota_exceeded",
   "limiter_unavailable",
   "upstream_rate_limit",
   "upstream_authentication",

@@ -10,7 +10,7 @@ describe("a model that may not be asked now", () => {
     expect(story.answer(asked)).toEqual({
       status: "refused",
       http: 429,
-      code: "rate_limited",
+      code: "llm_quota_exceeded",
       message: "not now",
       retry_after: 40,
       extras: { resource_type: "llm_call", bucket: "hourly" },
