@@ -124,6 +124,11 @@ test("a node killed while judge or tool works: a call under its key runs once", 
   const run = () =>
     send("cmd.run", { command: "sh", args: ["-c", "echo r >> ran; sleep 300"] }, { "Idempotency-Key": "ran-1" });
   const ran = async () => (await send("fs.read", { path: "ran" })).body.result.content ?? null;
+  // An instance that was just spawned has no way in yet.
+  await until(async () => (await send("cmd.run", { command: "true" })).body.result.status === "success", {
+    timeoutMs: 30_000,
+    what: "a way into the instance",
+  });
   const cut = run().catch(() => "lost");
   await until(ran, { timeoutMs: 30_000, what: "the command to run" });
   const lost = append(key).catch(() => "lost");

@@ -98,7 +98,7 @@ test("max_concurrent counts commands of the loop and signed ones together: 2008"
   const capabilities = [{ tool_pattern: "cmd.run", max_concurrent: 1 }, { tool_pattern: "fs.*" }];
   await at.node.call("POST", "/v1/security-contexts", { name: "one-command", capabilities });
   const untilThere = (file: string) =>
-    ["cmd.run", { command: "sh", args: ["-c", `until [ -e ${file} ]; do sleep 0.1; done`] }] as const;
+    ["cmd.run", { command: "sh", args: ["-c", `touch held; until [ -e ${file} ]; do sleep 0.1; done`] }] as const;
   const instance = await at.instance({
     script: [
       calls(untilThere("go")),
@@ -110,13 +110,11 @@ test("max_concurrent counts commands of the loop and signed ones together: 2008"
   const { body } = await at.attestInside(instance, { public_key: raw.toString("base64") });
   const send = (tool: string, given: object) =>
     at.outside("/v1/seal/invoke", envelope(privateKey, body.security_token, call(tool, given)));
-  const refused = await until(
-    async () => {
-      const answer = await send("cmd.run", { command: "true", args: [] });
-      return answer.status === 429 ? answer : null;
-    },
-    { timeoutMs: 30_000, what: "the loop's command to take the place" },
-  );
+  await until(async () => (await send("fs.read", { path: "held" })).body.result.status === "success", {
+    timeoutMs: 30_000,
+    what: "the loop's command to run",
+  });
+  const refused = await send("cmd.run", { command: "true", args: [] });
   expect(told(refused)).toEqual([429, 2008, "concurrency_exceeded"]);
   await send("fs.write", { path: "go", content: "" });
   // With the result of the loop's command its place is free; while the model thinks, a signed one takes it.
