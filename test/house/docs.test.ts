@@ -1,5 +1,5 @@
 /** The documents: links lead somewhere, what is generated or pinned to the code is not stale. */
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Glob } from "bun";
@@ -97,6 +97,31 @@ test("the page of errors names every code with its status", () => {
   const rows = [...read("docs/reference/errors.md").matchAll(/^\| `(\w+)` +\| (\d+) +\| \S/gm)];
   const named = Object.fromEntries(rows.map(([, code = "", status]) => [code, Number(status)]));
   expect(named).toEqual({ ...problems });
+});
+
+describe("the page of acceptance", () => {
+  const areas = read("docs/reference/acceptance.md").split(/^## /m).slice(1);
+  const rows = areas.map((area) =>
+    [...area.matchAll(/^\| +(\d+) \| \S.* \| `([^`]+)` +\| `([^`]+)` +\|$/gm)].map(
+      ([, number, file = "", title = ""]) => ({ number: Number(number), file, title }),
+    ),
+  );
+
+  test("has the points of each area in order, without a gap", () => {
+    expect(rows.map((area) => [...new Set(area.map(({ number }) => number))])).toEqual(
+      [51].map((points) => Array.from({ length: points }, (_, index) => index + 1)),
+    );
+    // Every row of a table was read, its two first ones are the heading.
+    expect(rows.map(({ length }) => length)).toEqual(areas.map((area) => [...area.matchAll(/^\|/gm)].length - 2));
+  });
+
+  test("names tests that are there under these titles", () => {
+    const missing = rows
+      .flat()
+      .filter(({ file, title }) => !['"', "`"].some((quote) => read(file).includes(`${quote}${title}${quote}`)))
+      .map(({ number, file, title }) => `${number}: ${file}: ${title}`);
+    expect(missing).toEqual([]);
+  });
 });
 
 /** No source cites a document outside the project; public standards may be cited. */
