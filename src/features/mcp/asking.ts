@@ -59,9 +59,10 @@ export function createAsking({ calls, waiting, approvals, states, newId }: Askin
     const { prompt, tool_call } = await approvals.record(tenant, approvalId);
     const message = `${prompt}\n\n${JSON.stringify(tool_call?.arguments ?? {}, null, 2)}`;
     if (tool_call?.truncated !== false || message.length > maxQuestion) return null;
+    const carried = { invocationId: invocation_id, approvalId, seen: tool_call.arguments_sha256, key };
     return inputRequired({
       inputRequests: { [answerName]: inputRequired.elicit({ message, requestedSchema: form }) },
-      requestState: states.seal(call, { invocationId: invocation_id, approvalId, key, questionId: newId() }),
+      requestState: states.seal(call, { ...carried, questionId: newId() }),
     });
   }
 
@@ -70,33 +71,40 @@ export function createAsking({ calls, waiting, approvals, states, newId }: Askin
     return question === null ? pending : { is: "asks", question };
   }
 
-  /** @throws Problem 403 for a person who may not decide this any more */
-  async function decide({ caller }: FaceCall, { approvalId, questionId }: Carried, answer: Decision): Promise<void> {
+  /**
+   * @returns false: another approver has changed the arguments since the question was put, so that nothing was decided
+   * @throws Problem 403 for a person who may not decide this any more
+   */
+  async function decide({ caller }: FaceCall, carried: Carried, answer: Decision): Promise<boolean> {
+    const { approvalId, questionId, seen } = carried;
     const { identity, tenant, source } = caller;
     requireScope(identity, answer.approves ? "approval:approve" : "approval:reject");
     const act = { tenant, approvalId, by: deciderOf(identity, tenant), source, managesFleet: false };
     try {
-      if (answer.approves) await approvals.approve(act, questionId, {});
+      if (answer.approves) await approvals.approve(act, questionId, { arguments_sha256: seen });
       else await approvals.reject(act, questionId, answer.reason, null);
     } catch (error) {
+      if (error instanceof Problem && error.code === "arguments_changed") return false;
       // Another person, or the time that was over, was first: what came of it is what counts.
       if (!(error instanceof Problem) || error.code !== "approval_already_decided") throw error;
     }
+    return true;
   }
 
   /** Goes on behind an answer. */
   async function goOn(call: FaceCall, carried: Carried): Promise<Made> {
     const answer = readAnswer(call.responses);
-    if (answer.is === "decision") await decide(call, carried, answer);
+    const isDecided = answer.is === "decision" && (await decide(call, carried, answer));
     const who = whoOf(call);
     const { invocationId: invocation_id } = carried;
     const open = await waiting.question(who, invocation_id);
     if (open !== null) {
       const { approval_id, expires_at } = open;
       const pending = { is: "waiting", approval_id, expires_at, invocation_id } as const;
-      // The next in turn may be asked as well; who put the question aside, or is one of several, is not asked again.
-      const isNew = approval_id !== carried.approvalId;
-      return answer.is === "none" || (answer.is === "decision" && isNew) ? asked(call, pending) : pending;
+      // The next in turn may be asked as well, and who saw other arguments; who put the question aside, or is one of
+      // several, is not asked again.
+      const isAnswered = isDecided && approval_id === carried.approvalId;
+      return answer.is === "aside" || isAnswered ? pending : asked(call, pending);
     }
     const { status, approval_id, expires_at, outcome, result } = await waiting.get(
       who,

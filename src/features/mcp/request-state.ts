@@ -11,6 +11,8 @@ import type { FaceCaller } from "./caller.ts";
 export interface Carried {
   readonly invocationId: string;
   readonly approvalId: string;
+  /** Digest of the arguments that the question shows: the person's approval is for no other ones. */
+  readonly seen: string;
   /** The key of the call: what it started is known by it. */
   readonly key: string;
   /** Of this very question: the same answer sent twice is one decision. */

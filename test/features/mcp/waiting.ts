@@ -86,7 +86,7 @@ export function waitingTests(nodes: () => readonly NodeProcess[]): void {
       await context("quiet", { elicit: false });
       await context("for-others", { elicit: true, approvers: ["role:readonly"] });
       await context("not-oneself", { elicit: true, forbid_initiator: true });
-      await context("two-people", { elicit: true, quorum: 2 });
+      await context("two-people", { elicit: true, quorum: 2, editable: true });
     });
 
     /** A client whose person answers so. */
@@ -160,20 +160,36 @@ export function waitingTests(nodes: () => readonly NodeProcess[]): void {
       }
     });
 
+    type Params = { readonly arguments?: Record<string, unknown>; readonly name?: string; readonly state?: string };
+    /** Calls as the library does by itself; with a state it brings an approval. */
+    async function callByHand(token: string, context: string, { state, ...params }: Params) {
+      const { client } = await connect(nodes(), "modern", { ...named(context), token, ...approving() });
+      const inputResponses = { decision: { action: "accept", content: { decision: "approve" } } };
+      const more = state === undefined ? {} : { requestState: state, inputResponses };
+      const made = client.callTool({ name: "run_speaker", ...params, ...more }, { allowInputRequired: true });
+      return made.finally(() => client.close()) as Promise<CallToolResult | InputRequiredResult>;
+    }
+
+    test("after an edit the person is asked again, with the arguments as they are", async () => {
+      const ask = (state?: string) => {
+        const more = state === undefined ? {} : { state };
+        return callByHand(person, "two-people", { arguments: { topic: "shown" }, ...more });
+      };
+      const first = (await ask()) as InputRequiredResult;
+      const { id } = (await waitingOf()).at(-1);
+      const edited = { agent_id: "speaker", input: { topic: "edited" } };
+      expect((await decide(id, "approve", { arguments: edited })).status).toBe(200);
+      const second = (await ask(first.requestState)) as InputRequiredResult;
+      expect(second.resultType).toBe("input_required");
+      expect(JSON.stringify(second.inputRequests)).toContain("edited");
+      expect((await node().call("GET", `/v1/human-approvals/${id}`)).body.request.status).toBe("pending");
+      const done = (await ask(second.requestState)) as CallToolResult;
+      expect(done.structuredContent as LooseJson).toMatchObject({ status: "completed" });
+    });
+
     test("a requestState of another caller, another call, or altered is refused", async () => {
-      type Params = { readonly arguments?: Record<string, unknown>; readonly name?: string; readonly state?: string };
       const first = { topic: "bound", deeper: { b: 1, a: [2] } };
-      /** Calls by hand: what the library would do by itself. */
-      async function byHand(token: string, { state, ...params }: Params) {
-        const { client } = await connect(nodes(), "modern", { ...named("eliciting"), token, ...approving() });
-        const inputResponses = { decision: { action: "accept", content: { decision: "approve" } } };
-        const more = state === undefined ? {} : { requestState: state, inputResponses };
-        const made = client.callTool(
-          { name: "run_speaker", arguments: first, ...params, ...more },
-          { allowInputRequired: true },
-        );
-        return made.finally(() => client.close()) as Promise<CallToolResult | InputRequiredResult>;
-      }
+      const byHand = (token: string, params: Params) => callByHand(token, "eliciting", { arguments: first, ...params });
       const { requestState: state = "", resultType } = (await byHand(person, {})) as InputRequiredResult;
       expect(resultType).toBe("input_required");
       expect(Buffer.from(state, "base64url").toString()).not.toContain("invocation");
