@@ -144,7 +144,8 @@ function proceed(turn: ExecutionTurn, loop: Loop, call: PendingCall): void {
   if (needsPeople(call) || !loop.calls.includes(call) || isUnderWay(call)) return;
   // Nothing but its own place keeps it: what must be alone is not started beside one that waits.
   if (!call.read_only && loop.calls.some((other) => other !== call && isWaiting(other))) return;
-  if (call.command !== null && (isApproved(call) || wasHeldUp(turn, call))) clearCommand(turn, call);
+  const isJudgedAnew = isApproved(call) || wasHeldUp(turn, call) || call.clearance?.directory_bound === true;
+  if (call.command !== null && isJudgedAnew) clearCommand(turn, call);
   else start(turn, loop, call);
 }
 
@@ -153,7 +154,10 @@ function wasHeldUp({ context }: ExecutionTurn, { clearance, cleared_at = 0 }: Pe
   return clearance !== undefined && context.now - cleared_at > clearedForMs;
 }
 
-/** It was cleared, and perhaps approved, some time ago: whether it may still run is for today's policy to say. */
+/**
+ * It was cleared, and perhaps approved, some time ago, or calls before it may have put a link where it is to run: whether it
+ * may still run is for today's policy to say.
+ */
 function clearCommand(turn: ExecutionTurn, call: PendingCall): void {
   call.wait ??= { ...unasked, given: [] };
   call.wait.activity = `clear:${call.activity}`;

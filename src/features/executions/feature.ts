@@ -22,6 +22,7 @@ import { volumes } from "../volumes/feature.ts";
 import { openAgentFeeds } from "./agent-stream/feeds.ts";
 import { agentStreamRoutes } from "./agent-stream/routes.ts";
 import { createCommitted } from "./committed.ts";
+import { requireListed } from "./directory.ts";
 import { createExecutionFiles, executionFileRoutes } from "./files.ts";
 import { createHands } from "./hands/hands.ts";
 import { openHandsWire } from "./hands/wire.ts";
@@ -183,6 +184,7 @@ export const executions = defineFeature({
     const { startAs, cancelOfAgent } = executions;
     let gatewayUrl = "";
     const wire = openHandsWire(redisServers, prefix, runtime.nodeId);
+    const listed = requireListed({ plans, view: (plan) => volumes.view(plan, false) });
     const hands = createHands({
       runtime,
       plans,
@@ -190,7 +192,7 @@ export const executions = defineFeature({
       references: referred,
       maskerOf,
       mintEgressToken: executionTokens.egress.mint,
-      view: (plan) => volumes.view(plan, false),
+      requireListed: listed,
       gatewayUrl: () => gatewayUrl,
       wire,
       now,
@@ -247,7 +249,7 @@ export const executions = defineFeature({
           newId: node.newId,
         }),
         toolCallActivity({ runtime, plans, pipeline }),
-        callClearActivity({ runtime, plans, pipeline }),
+        callClearActivity({ runtime, plans, pipeline, requireListed: listed }),
         callGatherActivity({
           runtime,
           plans,

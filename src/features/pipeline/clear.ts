@@ -174,6 +174,7 @@ function cleared(
 ): Cleared {
   const grants = grantsFor(call.policy.tools, tool) ?? [];
   const bounds = boundsOf(governing);
+  const pathRules = pathRulesOf(governing);
   const skipsJudge = tool.skipJudge === true || grants.some(({ skip_judge }) => skip_judge);
   const [own] = governing;
   const manifest = grants.flatMap(({ approval }): AskedApproval[] =>
@@ -191,17 +192,23 @@ function cleared(
         ...(skipsJudge ? { skip_judge: true } : {}),
       },
       approvals: [...asksOf(governing, given), ...manifest],
-      ...(tool.name === CMD_RUN && call.entry === "dispatch" ? { places: placesOf(governing) } : {}),
+      ...(tool.name === CMD_RUN && call.entry === "dispatch" ? dispatched(governing, pathRules) : {}),
       max_timeout_secs: bounds.maxTimeoutSecs,
       max_response_size: bounds.maxResponseBytes,
     },
     tool,
     arguments: given,
     governing,
-    bounds: { ...bounds, pathRules: pathRulesOf(governing), domainRules: domainRulesOf(governing) },
+    bounds: { ...bounds, pathRules, domainRules: domainRulesOf(governing) },
     at,
   };
 }
+
+/** What is still to be seen to when the gateway hands a command out. */
+const dispatched = (governing: readonly Governing[], pathRules: readonly unknown[]) => ({
+  places: placesOf(governing),
+  ...(pathRules.length === 0 ? {} : { directory_bound: true as const }),
+});
 
 const placesOf = (governing: readonly Governing[]) =>
   governing.map(({ context, version, index, capability }) => ({

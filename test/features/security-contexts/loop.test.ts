@@ -70,15 +70,17 @@ test("an agent is held to its context's names, paths and commands", async () => 
   });
 });
 
-test("a link in /workspace to /etc leads to no file there: 2002", async () => {
+test("a link in /workspace to /etc leads neither a file tool nor a command there: 2002", async () => {
   const name = await contextOf([{ tool_pattern: "*", path_allowlist: ["/workspace"] }]);
   const { steps, codes } = await run(
     name,
     ["cmd.run", { command: "ln", args: ["-s", "/etc", "/workspace/link"] }],
     ["fs.read", { path: "link/passwd" }],
+    ["cmd.run", { command: "pwd", args: [], cwd: "/workspace/link" }],
+    ["cmd.run", { command: "pwd", args: [], cwd: "/workspace" }],
   );
-  expect(steps).toEqual(["succeeded", "refused"]);
-  expect(codes[1]).toBe("path_not_allowed");
+  expect(steps).toEqual(["succeeded", "refused", "refused", "succeeded"]);
+  expect(codes).toEqual([null, "path_not_allowed", "path_not_allowed", null]);
 });
 
 test("a rate of two refuses the third call of an agent in spite of a later *", async () => {

@@ -4,15 +4,15 @@
  */
 import { execution } from "../../../../actors/execution/execution.ts";
 import { type DispatchCommand, readCommand, within } from "../../../../actors/execution/loop/command.ts";
-import type { Header, Plan } from "../../../../actors/execution/start/plan.ts";
+import type { Header } from "../../../../actors/execution/start/plan.ts";
 import type { ExecutionState } from "../../../../actors/execution/state.ts";
 import type { ExecResult, InsideCommand, Sandboxes } from "../../../adapters/sandbox/port.ts";
 import type { Masker } from "../../../lib/masking/masker.ts";
 import type { Address, Runtime } from "../../../runtime/port.ts";
 import { type ExecutionClaims, egressUser } from "../../execution-tokens/port.ts";
 import { noWayIn } from "../../tools/feature.ts";
-import { View, type ViewSpec } from "../../tools/fs/port.ts";
 import { executionRequired, outcomeOf, ToolFailure, type ToolOutcome, type ToolRequest } from "../../tools/port.ts";
+import type { RequireListed } from "../directory.ts";
 import { instanceEnvironment } from "../iteration/environment.ts";
 import type { Plans } from "../plans.ts";
 import type { ExecutionReferences } from "../references/references.ts";
@@ -25,7 +25,7 @@ export interface HandsOptions {
   readonly references: Pick<ExecutionReferences, "environmentOf">;
   readonly maskerOf: (execution: Address) => Promise<Masker | null>;
   readonly mintEgressToken: (claims: ExecutionClaims) => Promise<string>;
-  readonly view: (plan: Plan) => Promise<ViewSpec>;
+  readonly requireListed: RequireListed;
   /** Address of the internal listener, once it is open. */
   readonly gatewayUrl: () => string;
   readonly wire: HandsWire;
@@ -62,7 +62,7 @@ export function createHands(options: HandsOptions) {
     const state = await runtime.of(execution).at(tenant, executionId).read();
     const instanceId = runningInstance(state);
     if (state === null || instanceId === null) return noWayIn;
-    await requireListed(options, request, read.cwd);
+    await options.requireListed({ tenant, executionId, cwd: read.cwd, pathRules: bounds.pathRules });
     const command = bounded(read, state, bounds, now());
     const order: HandsOrder = { tenant, executionId, instanceId, command, good_until: databaseNow() + goodForMs };
     const here = (await sandboxes.inspect(instanceId)) === "running";
@@ -103,20 +103,6 @@ function bounded(
   };
   if (iterationEnds !== null) least = within(least, iterationEnds - now, "iteration");
   return state.deadline_at === null ? least : within(least, state.deadline_at - now, "execution");
-}
-
-/** @throws ToolRefusal where a link leads the working directory out of what the allowlists cover */
-async function requireListed({ plans, view }: HandsOptions, request: ToolRequest, cwd: string): Promise<void> {
-  const { tenant, executionId, bounds } = request;
-  if (bounds.pathRules.length === 0 || executionId === null || !/^\/workspace(\/|$)/.test(cwd)) return;
-  const spec = await view(await plans.of({ kind: execution.kind, key: executionId, tenant }));
-  try {
-    using opened = new View({ ...spec, allowed: bounds.pathRules });
-    opened.at(cwd, { access: "see" }, () => {});
-  } catch (error) {
-    // A directory that is not there is for the command to say; of one that cannot be looked at nothing is known.
-    if (!(error instanceof ToolFailure) || !["not_found", "not_a_directory"].includes(error.code)) throw error;
-  }
 }
 
 /** @returns null where this node has no way into the instance any more */

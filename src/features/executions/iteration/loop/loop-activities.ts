@@ -19,6 +19,7 @@ import type { Plan } from "../../../../../actors/execution/start/plan.ts";
 import type { LogDefinition } from "../../../../../actors/kernel/effect.ts";
 import { defineLog } from "../../../../../actors/kernel/effect.ts";
 import type { Json } from "../../../../../actors/kernel/json.ts";
+import { workspace } from "../../../../../actors/policy/security/paths.ts";
 import { type ModelCall, ModelError, type ModelMessage, type Models } from "../../../../adapters/models/port.ts";
 import { derivedUuid } from "../../../../lib/digest.ts";
 import {
@@ -32,6 +33,7 @@ import {
 } from "../../../../runtime/port.ts";
 import { type Call, isCleared, type Pipeline } from "../../../pipeline/port.ts";
 import { outcomeOf, type RegisteredTool, ToolFailure, type ToolOutcome } from "../../../tools/port.ts";
+import type { RequireListed } from "../../directory.ts";
 import type { Plans } from "../../plans.ts";
 import { callerOf } from "./loop-caller.ts";
 import { answerOf, judgeReply, loopCall } from "./loop-policy.ts";
@@ -183,8 +185,16 @@ export function toolCallActivity({ runtime, plans, pipeline }: LoopOptions): Act
   );
 }
 
-/** Judges a command that people have approved: the bootstrap runs it, so there is no other work that would. */
-export function callClearActivity({ runtime, plans, pipeline }: LoopOptions): Activity {
+/**
+ * Judges a command just before the bootstrap is to run it: people have approved it, it was held up, or its working
+ * directory is held to rules. There is no other work that would.
+ */
+export function callClearActivity({
+  runtime,
+  plans,
+  pipeline,
+  requireListed,
+}: LoopOptions & { readonly requireListed: RequireListed }): Activity {
   return implement(
     callClear,
     { concurrency: 256, retry: { attempts: 5, firstDelayMs: 200 } },
@@ -193,6 +203,14 @@ export function callClearActivity({ runtime, plans, pipeline }: LoopOptions): Ac
       const [judged] = await pipeline.clear([call], true);
       if (judged === undefined) throw new Error("the call was not judged");
       if (!isCleared(judged)) return answerOf(judged.clearance);
+      const { cwd = workspace } = judged.arguments;
+      try {
+        const { pathRules } = judged.bounds;
+        await requireListed({ tenant: actor.tenant, executionId: actor.key, cwd: String(cwd), pathRules });
+      } catch (error) {
+        if (signal.aborted || isServiceAway(error)) throw error;
+        return toolAnswer(outcomeOf(error));
+      }
       return { status: "cleared" as const, max_timeout_secs: judged.clearance.max_timeout_secs };
     },
   );
