@@ -1,9 +1,10 @@
 /** Attestations and sessions of a whole node (docs/reference/seal.md). */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
 import { createLocalJWKSet, decodeJwt, jwtVerify } from "jose";
 import { until } from "../../harness/until.ts";
 import { parseAnswer, rawRequest } from "../../http/raw.ts";
-import { agentKey, digest, type Headers, type Instance, SealFixture, told } from "./fixture.ts";
+import { agentKey, call, digest, envelope, type Headers, type Instance, SealFixture, told } from "./fixture.ts";
 
 let at: SealFixture;
 let instance: Instance;
@@ -15,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => at?.close());
 
-const { raw } = agentKey();
+const { privateKey, raw } = agentKey();
 const publicKey = raw.toString("base64");
 const attest = (body: object, headers: Headers = operator) => at.outside("/v1/seal/attest", body, headers);
 
@@ -262,6 +263,26 @@ test("an execution whose bootstrap runs has a session of its instance", async ()
     { what: "the bootstrap's session" },
   );
   expect(session).toMatchObject({ status: "active", instance_id: own.instanceId, detached: false });
+});
+
+test("a session ends with its instance, though its execution begins again", async () => {
+  const own = await at.instance();
+  const { session_id, security_token } = (await at.attestInside(own, { public_key: publicKey })).body;
+  const send = () => at.outside("/v1/seal/invoke", envelope(privateKey, security_token, call("fs.list")));
+  expect((await send()).status).toBe(200);
+  const supervisor = join(at.node.dataDir, "instances", own.instanceId, "supervisor.json");
+  process.kill((await Bun.file(supervisor).json()).pid, "SIGKILL");
+  const refused = await until(
+    async () => {
+      const answer = await send();
+      return answer.body.error_code === 1006 ? answer : null;
+    },
+    { what: "its calls to be refused" },
+  );
+  expect(told(refused)).toEqual([401, 1006, "session_inactive"]);
+  const { body } = await at.node.call("GET", `/v1/seal/sessions/${session_id}`);
+  expect(body).toMatchObject({ status: "revoked", revoked_reason: "instance_ended" });
+  expect((await at.node.call("GET", `/v1/executions/${own.executionId}`)).body.status).toBe("running");
 });
 
 test("a sixth session ends the oldest; after thirty in a minute there are no more", async () => {

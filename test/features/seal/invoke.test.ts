@@ -55,6 +55,10 @@ test("ping, the list of tools, and a method that is a tool", async () => {
     200,
     { status: "error", isError: true, tool: "fs.read", code: "not_found" },
   ]);
+  const twice = { path: "n.md", target_content: "h", replacement_content: "x" };
+  await send("fs.write", { path: "n.md", content: "h h" });
+  expect((await send("fs.edit", twice)).body.result).toMatchObject({ isError: true, code: "multiple_matches" });
+  expect((await send("fs.read", { path: "/workspace/n.md" })).body.result.content).toBe("h h");
 });
 
 test("the same envelope twice is a replay, to another node and after a restart too", async () => {
@@ -190,16 +194,25 @@ test("the record of a signed call says by which rules it was judged, and ends", 
 test("of 200 tool calls at once in a session some 100 pass, the rest may come again", async () => {
   const token = await opened(true);
   const texts = Array.from({ length: 200 }, () => envelope(privateKey, token, call("fs.list", { path: "/workspace" })));
+  const begun = Date.now();
   const answers = await Promise.all(texts.map((text) => invoke(text)));
-  const refused = answers.filter(({ body }) => body.error_code === 2005);
+  // Twenty come back each second, so the more the longer the others are on their way.
+  const cameBack = Math.ceil((20 * (Date.now() - begun)) / 1000);
   expect(answers.every(({ status }) => status === 200 || status === 429)).toBe(true);
-  // Some come back while the others are on their way.
-  expect(refused.length).toBeGreaterThan(20);
-  expect(refused.length).toBeLessThanOrEqual(100);
-  expect(refused[0]?.body.error.details.limit_source).toBe("session");
-  await Bun.sleep(300);
-  const again = answers.findIndex(({ body }) => body.error_code === 2005);
-  expect((await invoke(texts[again] ?? "")).status).toBe(200);
+  // Beyond as many as may run at once a call that passed is 2008.
+  const refused = answers.flatMap(({ body }, at) =>
+    body.error_code === 2005 ? [{ body, text: texts[at] ?? "" }] : [],
+  );
+  expect(texts.length - refused.length).toBeWithin(100, 100 + cameBack + 1);
+  for (const { body } of refused) expect(body.error.details.limit_source).toBe("session");
+  // The same envelope may be sent again; a machine that takes seconds for them may have refused none.
+  for (const { text } of refused.slice(0, 1)) {
+    const again = async () => {
+      const answer = await invoke(text);
+      return answer.status === 429 ? null : answer;
+    };
+    expect((await until(again, { what: "a place for one of them" })).status).toBe(200);
+  }
 });
 
 test("a revoked session, and one whose execution has ended, call nothing", async () => {

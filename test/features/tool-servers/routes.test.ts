@@ -231,9 +231,9 @@ test("an OAuth2 credential is the bearer; a new token takes a new connection", a
 }, 90_000);
 
 /** What an agent of acme reads of one call. */
-async function readBy(server: string, given: Record<string, unknown>): Promise<string> {
-  const script = [calls([`${server}.act`, given]), say("{{last}}")];
-  const deployed = await at.executions.deploy({ tools: [`${server}.*`], script }, owner);
+async function readBy(server: string, given: Record<string, unknown>, tool = `${server}.act`): Promise<string> {
+  const script = [calls([tool, given]), say("{{last}}")];
+  const deployed = await at.executions.deploy({ tools: [`${server}.*`, "cmd.run"], script }, owner);
   const { body } = await at.executions.start(deployed, {}, owner);
   const bearer = await at.executions.follow(body.execution_id, "", owner);
   await bearer.done;
@@ -243,6 +243,12 @@ async function readBy(server: string, given: Record<string, unknown>): Promise<s
 test("an agent calls a tool of a server, and reads [redacted] for its credential", async () => {
   await untilListed("of-the-file");
   expect(await readBy("of-the-file", { do: "env" })).toContain("[redacted]");
+  // No sandbox of an agent has it.
+  const look = "env; cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n'; echo looked";
+  const seen = await readBy("of-the-file", { command: "sh", args: ["-c", look] }, "cmd.run");
+  expect(seen).toContain("looked");
+  expect(seen).not.toContain("[redacted]");
+  expect(seen).not.toMatch(/value-of-the-node|ODD_/);
   expect(await at.dump()).not.toContain("value-of-the-node");
 }, 60_000);
 
@@ -279,6 +285,7 @@ test("a withheld tool is callable once it is accepted", async () => {
     "fresh",
   ]);
   expect((await call(owner, "POST", "/changing/accept")).body.withheld_tools).toEqual([]);
+  await until(async () => (await readBy("changing", { text: "as accepted" }, "changing.echo")).includes("as accepted"));
   const incidents = await until(async () => {
     const { body } = await at.node.call("GET", "/v1/security/incidents?category=tool_changed", undefined, owner);
     return body.count > 0 && body.items;

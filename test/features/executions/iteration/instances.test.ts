@@ -76,6 +76,19 @@ describe("bootstrap_path", () => {
     expect(record.output).toBe(`${record.id}|Say who you are.|/workspace`);
   });
 
+  test("one that sends no Authorization asks the model by the address as given", async () => {
+    const program = join(scratch("bootstrap"), "asks.sh");
+    const asking = `const { SVC_ORCHESTRATOR_URL: url, SVC_EXECUTION_ID: execution_id } = process.env;
+      const body = { type: "generate", execution_id, iteration_number: 1, model_alias: "default", prompt: "hello there" };
+      const headers = { "Content-Type": "application/json" };
+      const sent = { method: "POST", headers, body: JSON.stringify(body) };
+      console.log((await (await fetch(url + "/v1/dispatch-gateway", sent)).json()).content)`;
+    writeFileSync(program, `exec /run/svc/bun -e '${asking}'\n`);
+    chmodSync(program, 0o644);
+    const record = await fixture.run({ spec: { advanced: { bootstrap_path: program } } });
+    expect(record).toMatchObject({ status: "completed", output: "hello there" });
+  });
+
   test("bootstrap_path takes a plain program: no directory, link or closed file", async () => {
     const folder = scratch("bootstrap");
     writeFileSync(join(folder, "closed.sh"), "true\n", { mode: 0o600 });
