@@ -16,7 +16,7 @@ import { joinTestStores } from "./harness/stores.ts";
  */
 const processes = 3;
 /** Real stores on a busy machine: a slow test is not a failed one. */
-const testTimeoutMs = 30_000;
+const testTimeoutMs = 60_000;
 
 interface Counts {
   readonly passed: number;
