@@ -7,7 +7,7 @@ import {
   type ListedTool,
   ListSieve,
 } from "../../../actors/tool-server/listing.ts";
-import { ownErrors } from "./messages.ts";
+import { isTooDeep, ownErrors } from "./messages.ts";
 
 /** What a call came to. Everything but `result` is no answer of the tool. */
 export type CallEnd =
@@ -118,6 +118,8 @@ export async function connectServer(transport: Transport, options: ConnectOption
           { name: tool.name, arguments: { ...args } },
           { timeout: timeoutMs, maxTotalTimeout: timeoutMs, signal, toolDefinition: definitionOf(tool) },
         );
+        // What reads it further, and what stores it, goes down into it.
+        if (isTooDeep(result)) return { kind: "error", code: 0, message: "The answer has too many levels" };
         return { kind: "result", result };
       } catch (error) {
         signal.throwIfAborted();

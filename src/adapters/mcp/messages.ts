@@ -8,6 +8,16 @@ export const ownErrors = { tooLarge: -32_901, lost: -32_902 } as const;
 /** Deeper than any use, and less than what recursion stands. */
 const maxDepth = 256;
 
+/** Whether a value that came as JSON nests deeper than what is worked on; found without recursion. */
+export function isTooDeep(value: unknown): boolean {
+  let level = [value];
+  for (let depth = 0; depth <= maxDepth; depth += 1) {
+    level = level.flatMap((each) => (typeof each === "object" && each !== null ? Object.values(each) : []));
+    if (level.length === 0) return false;
+  }
+  return true;
+}
+
 /** An error in the place of an answer that did not come, or was not read. */
 export function inPlaceOf(id: string | number, code: keyof typeof ownErrors, message: string): JSONRPCMessage {
   return { jsonrpc: "2.0", id, error: { code: ownErrors[code], message } };

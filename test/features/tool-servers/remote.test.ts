@@ -61,11 +61,15 @@ test("a call that takes too long is cancelled at the server, in both revisions",
   await until(() => before.cancelled() > 0 && now.cancelled() > 0);
 }, 60_000);
 
-test("an answer of 11 MiB and a connection that breaks off fail the call alone", async () => {
+test("an answer too large or too deep and a connection that breaks off fail one call", async () => {
   const at = opened(legacyRemote());
   await scene.define("bounds", remote(at.url));
   await started("bounds");
   expect(await node.text("bounds.act", { do: "large", bytes: 11 * 2 ** 20 })).toBe("output_size_exceeded");
+  for (const levels of [300, 20_000]) {
+    expect(await node.text("bounds.act", { do: "deep", levels })).toBe("upstream_error");
+  }
+  expect(await node.call("bounds.act", { do: "deep", levels: 100 })).toMatchObject({ status: "succeeded" });
   expect(await node.text("bounds.act", { do: "crash" })).toBe("upstream_error");
   expect(await node.text("bounds.echo", { text: "still" })).toBe("still");
 }, 60_000);

@@ -89,6 +89,11 @@ export function oddTools(mode: string, peer: OddPeer, environment: Readonly<Reco
         return begunAt < Number(args.at) ? null : answer(String(args.text));
       case "large":
         return answer("x".repeat(Number(args.bytes)));
+      case "deep": {
+        let structuredContent: object = {};
+        for (let level = 0; level < Number(args.levels); level += 1) structuredContent = { deeper: structuredContent };
+        return peer.send({ jsonrpc: "2.0", id, result: { content: [], structuredContent } });
+      }
       case "noise":
         peer.raw("printed to standard output\n");
         return answer("after noise");
