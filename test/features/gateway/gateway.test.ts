@@ -215,7 +215,8 @@ describe("messages", () => {
         ["fs.read", { path: "nothing" }],
         ["cmd.run", { command: "a", args: [] }],
         ["cmd.run", { command: "b", args: ["x y"] }],
-        ["fs.list", {}],
+        // No name server knows it: the tool runs, and fails.
+        ["web.fetch", { url: "http://nowhere.invalid/" }],
       ),
       say("done"),
     ]);
@@ -231,6 +232,7 @@ describe("messages", () => {
       ids,
     );
     expect(JSON.parse(final.conversation[4].content)).toMatchObject({ exit_code: 3, stdout: "ok\n" });
+    expect(JSON.parse(final.conversation[5].content)).toMatchObject({ tool: "web.fetch", isError: true });
   });
 
   test.each([
