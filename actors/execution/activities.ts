@@ -262,14 +262,20 @@ export const callGather = defineActivity({
 export type CallGathered = Outcome<typeof callGather>;
 
 /**
- * Outcome: `call_cleared`. Judge a command that people have approved by today's policy; it is run by the bootstrap, so
- * there is no `tool.call` that would.
+ * Outcome: `call_cleared`. Judge by today's policy a call that was held up, or a command that people have approved, which
+ * the bootstrap runs: there is no `tool.call` that would.
  */
 export const callClear = defineActivity({
   name: "call.clear",
+  version: 2,
   input: ToolCallInput,
   output: Type.Union([
-    Type.Object({ status: Type.Literal("cleared"), max_timeout_secs: Type.Union([Type.Integer(), Type.Null()]) }),
+    Type.Object({
+      status: Type.Literal("cleared"),
+      max_timeout_secs: Type.Union([Type.Integer(), Type.Null()]),
+      /** Whom policy asks about it now; absent: a node of a former version does not tell. */
+      approvals: Type.Optional(Type.Array(AskedApproval)),
+    }),
     ...ToolAnswer.anyOf,
   ]),
 });

@@ -42,7 +42,7 @@ const ReplyTo = Type.Object({ node: Text, call: Text, until: Type.Number() });
 export const CallWait = Type.Object({
   /** Who has agreed so far, of the approvals that policy asks for one after another. */
   agreed: Int,
-  /** The activity under way: one that reads what people are shown, or one that judges the approved call again. */
+  /** The activity under way: one that reads what people are shown, or one that judges the call again. */
   activity: Nullable(Text),
   /** The approval that is open. */
   approval: Nullable(
@@ -58,7 +58,7 @@ export const CallWait = Type.Object({
   sha256: Nullable(Text),
   /** Entry of the loop log that holds the arguments as an approver changed them. */
   edited: Nullable(Int),
-  /** Who is asked about the arguments as they were changed; absent: those whom the clearance names. */
+  /** Who is asked about the arguments as they were changed, or by later rules; absent: those whom the clearance names. */
   asks: Type.Optional(Type.Array(AskedApproval)),
   /** The arguments were changed, and it is not known yet who is asked about them: at least who changed them. */
   stale: Type.Optional(Type.Boolean()),

@@ -36,7 +36,7 @@ import { answerHeldBack, heldBackRefusal, noteRateWarnings } from "./own-limits.
 import { budgetRefusal, type Refusal, refusals, TOKEN_BUDGET, upstreamRefusal } from "./refusal.ts";
 import {
   advanceCalls,
-  commandCleared,
+  clearedAgain,
   commandEnded,
   interruptCalls,
   judgesSaid,
@@ -226,11 +226,11 @@ export function onCallGathered(turn: ExecutionTurn, outcome: CallGathered): void
   advance(turn, found.loop);
 }
 
-/** A command that people have approved was judged by today's policy. */
+/** A call that was held up, or a command that people have approved, was judged by today's policy. */
 export function onCallCleared(turn: ExecutionTurn, outcome: CallCleared): void {
   const found = callOf(turn, outcome.id);
   if (found === null) return;
-  commandCleared(turn, found.loop, found.call, outcome);
+  clearedAgain(turn, found.loop, found.call, outcome);
   advance(turn, found.loop);
 }
 

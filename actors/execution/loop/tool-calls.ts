@@ -33,7 +33,7 @@ import { noteOnRecord } from "./on-record.ts";
 import { refuseHeldCall } from "./own-limits.ts";
 import { type Clearance, dismissToolJudges, seekClearance } from "./tool-judges.ts";
 import { inputOf } from "./tool-work.ts";
-import { isApproved, isUnderWay, isWaiting, needsPeople, placesOf } from "./waiting/wait-state.ts";
+import { isApproved, isUnderWay, isWaiting, needsPeople, placesOf, wasAsked } from "./waiting/wait-state.ts";
 import { dropWait, seekApproval, tellExecuted, unasked } from "./waiting/waiting.ts";
 
 /** Answered dispatches kept for telling repeats: more than a loop can make in its rounds, usually. */
@@ -144,9 +144,14 @@ function proceed(turn: ExecutionTurn, loop: Loop, call: PendingCall): void {
   if (needsPeople(call) || !loop.calls.includes(call) || isUnderWay(call)) return;
   // Nothing but its own place keeps it: what must be alone is not started beside one that waits.
   if (!call.read_only && loop.calls.some((other) => other !== call && isWaiting(other))) return;
-  const isJudgedAnew = isApproved(call) || wasHeldUp(turn, call) || call.clearance?.directory_bound === true;
-  if (call.command !== null && isJudgedAnew) clearCommand(turn, call);
+  if (isJudgedAnew(turn, call)) clearAgain(turn, call);
   else start(turn, loop, call);
+}
+
+/** Of an approved tool of the service its own activity asks policy again. */
+function isJudgedAnew(turn: ExecutionTurn, call: PendingCall): boolean {
+  if (call.command === null) return !isApproved(call) && wasHeldUp(turn, call);
+  return isApproved(call) || wasHeldUp(turn, call) || call.clearance?.directory_bound === true;
 }
 
 /** Others before it, or its judges, took their time. */
@@ -156,23 +161,29 @@ function wasHeldUp({ context }: ExecutionTurn, { clearance, cleared_at = 0 }: Pe
 
 /**
  * It was cleared, and perhaps approved, some time ago, or calls before it may have put a link where it is to run: whether it
- * may still run is for today's policy to say.
+ * may still run, and whether people are to be asked first, is for today's policy to say.
  */
-function clearCommand(turn: ExecutionTurn, call: PendingCall): void {
+function clearAgain(turn: ExecutionTurn, call: PendingCall): void {
   call.wait ??= { ...unasked, given: [] };
-  call.wait.activity = `clear:${call.activity}`;
+  call.wait.activity = `clear:${call.activity}:${call.wait.agreed}`;
   turn.perform(callClear, inputOf(turn, call), { id: call.wait.activity, then: "call_cleared" });
 }
 
-/** Today's policy has judged a command that was cleared before. */
-export function commandCleared(turn: ExecutionTurn, loop: Loop, call: PendingCall, outcome: CallCleared): void {
-  if (call.wait === undefined || call.command === null) return;
+/** Today's policy has judged a call that was cleared before. */
+export function clearedAgain(turn: ExecutionTurn, loop: Loop, call: PendingCall, outcome: CallCleared): void {
+  if (call.wait === undefined) return;
   call.wait.activity = null;
   if (outcome.ok && outcome.value.status === "cleared") {
-    const { max_timeout_secs } = outcome.value;
-    const most = max_timeout_secs ?? call.command.timeout_secs;
-    call.command.timeout_secs = Math.min(call.command.timeout_secs, most);
-    start(turn, loop, call);
+    const { max_timeout_secs, approvals = [] } = outcome.value;
+    if (call.command !== null) {
+      const most = max_timeout_secs ?? call.command.timeout_secs;
+      call.command.timeout_secs = Math.min(call.command.timeout_secs, most);
+    }
+    call.cleared_at = turn.context.now;
+    // Of those whom policy asks only now, none has been heard.
+    if (!wasAsked(call)) call.wait.asks = approvals;
+    if (needsPeople(call)) proceed(turn, loop, call);
+    else start(turn, loop, call);
     return;
   }
   const ended: ToolAnswer =

@@ -1,4 +1,5 @@
 /** The whole way of a call outside of a loop, from the caller's wish to the record of what became of it. */
+import { Problem } from "../../../actors/kernel/problem.ts";
 import type { Incidents } from "../incidents/port.ts";
 import type { InvocationWriter } from "../invocations/port.ts";
 import { type Call, outcomeOf, ToolFailure, type ToolOutcome, ToolRefusal } from "../tools/port.ts";
@@ -70,10 +71,20 @@ export function createInvoke(parts: InvokeParts): Pick<Pipeline, "invoke" | "res
     const begun = now();
     const { invocationId, tenant } = call;
     let outcome: ToolOutcome;
+    let isReached = false;
+    const begins = async () => {
+      await call.begins?.();
+      isReached = true;
+    };
     try {
-      outcome = await run(call, one, waits);
+      outcome = await run({ ...call, begins }, one, waits);
     } catch (error) {
       const duration_ms = Math.round(now() - begun);
+      // Of a call that waited, its work says what is told; any other may be made again, since its tool was not reached.
+      if (!waits && !isReached && error instanceof Problem && error.status === 503 && !call.signal.aborted) {
+        invocations.change(invocationId, tenant, { outcome: "failed", code: unavailable, duration_ms });
+        throw error;
+      }
       if (error instanceof CallWithdrawn) {
         invocations.change(invocationId, tenant, { outcome: "withdrawn", code: "withdrawn" });
         return { is: "failed", code: "withdrawn", message: error.message, ran: false };

@@ -1,6 +1,7 @@
 /** Runs a call that was cleared: within its concurrency, its time and its size, and without values that are secret. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Json } from "../../../actors/kernel/json.ts";
+import { Problem } from "../../../actors/kernel/problem.ts";
 import { bytesOf, fitted } from "../../../actors/tool/fitting.ts";
 import type { CallCounters } from "../security-contexts/port.ts";
 import {
@@ -28,15 +29,23 @@ export interface RunOptions {
 /** Pauses of a call that waits for a place, ms. */
 const placeEveryMs = [50, 100, 200, 500];
 
+/** A call that waits for a place waits for their store as well. @throws `error` otherwise */
+function unlessAwaited(error: unknown, waits: boolean): "away" {
+  if (waits && error instanceof Problem && error.status === 503) return "away";
+  throw error;
+}
+
 export async function runCall(options: RunOptions, call: Call, cleared: Cleared, waits: boolean): Promise<ToolOutcome> {
   const { tool, governing } = cleared;
   const whose = { tenant: call.tenant, principal: call.who.principal };
   const counted = { tool: tool.name, governing };
-  let place = governing.length === 0 ? null : await options.counters.acquire(whose, counted);
-  for (let tries = 0; waits && place !== null && !("release" in place); tries++) {
+  const seek = () => options.counters.acquire(whose, counted).catch((error: unknown) => unlessAwaited(error, waits));
+  let place = governing.length === 0 ? null : await seek();
+  for (let tries = 0; waits && (place === "away" || (place !== null && !("release" in place))); tries++) {
     await sleep(placeEveryMs[Math.min(tries, placeEveryMs.length - 1)], undefined, { signal: call.signal });
-    place = await options.counters.acquire(whose, counted);
+    place = await seek();
   }
+  if (place === "away") throw new Error("only calls that wait do so for the store of places");
   if (place !== null && !("release" in place)) {
     const { error_code, code, violation_type, message, details } = place;
     return {

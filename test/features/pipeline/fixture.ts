@@ -1,4 +1,5 @@
 /** The pipeline of tool calls on real stores, without a node around it: contexts, counters, records, tools of the test. */
+import { Problem } from "../../../actors/kernel/problem.ts";
 import type { SecurityContextSpec } from "../../../actors/policy/security/spec.ts";
 import { createIncidents } from "../../../src/features/incidents/service.ts";
 import { createInvocationReader } from "../../../src/features/invocations/records.ts";
@@ -53,6 +54,13 @@ export function openPipeline(
   ]);
   const newId = () => Bun.randomUUIDv7();
   const counters = openCallCounters({ redisServers: redisUrl, prefix, newId, warn: () => {} });
+  /** How often the store of places does not answer from now on. */
+  const places = { away: 0 };
+  const acquire: typeof counters.acquire = (...given) => {
+    if (places.away === 0) return counters.acquire(...given);
+    places.away -= 1;
+    return Promise.reject(new Problem("service_unavailable", "away", {}, { "Retry-After": "1" }));
+  };
   const incidents = createIncidents({ sql, now: Date.now, newId, retentionDays: 90, warn: () => {} });
   const invocations = createInvocationWriter({ sql, now: Date.now, node: newId(), warn: () => {} });
   const pipeline = createPipeline({
@@ -61,7 +69,7 @@ export function openPipeline(
       bindings: async (_, name, ceilings) =>
         [name, ...ceilings].map((one) => ({ name: one, version: 3, spec: specs.get(one) ?? null })),
     },
-    counters,
+    counters: { ...counters, acquire },
     limiter: noLimiter,
     incidents,
     invocations,
@@ -72,6 +80,7 @@ export function openPipeline(
     pipeline,
     specs,
     called,
+    places,
     incidents,
     invocations,
     reader: createInvocationReader(sql),

@@ -213,6 +213,17 @@ test("a tool that breaks tells nothing of the host", async () => {
   expect(await recordOf(call)).toMatchObject({ outcome: "failed", code: "internal_error" });
 });
 
+test("while places cannot be counted a call is 503 and was not run; one that was approved waits", async () => {
+  const call = callOf("echo.say", { text: "a" });
+  const before = at.called.length;
+  at.places.away = 1;
+  await expect(invoke(call)).rejects.toMatchObject({ status: 503, code: "service_unavailable" });
+  expect(at.called.length).toBe(before);
+  expect(await recordOf(call)).toMatchObject({ outcome: "failed", code: "service_unavailable" });
+  at.places.away = 2;
+  expect(await at.pipeline.resume(callOf("echo.say", { text: "b" }))).toMatchObject({ is: "succeeded" });
+});
+
 describe("the record", () => {
   test("is durable before the tool starts, and says what became of the call", async () => {
     const held = Promise.withResolvers<void>();

@@ -19,7 +19,11 @@ export function nextAsk({ clearance, wait }: PendingCall): AskedApproval | null 
 export const needsPeople = (call: PendingCall): boolean => call.wait?.stale === true || nextAsk(call) !== null;
 
 /** Whether people have been asked about it and have agreed. */
-export const isApproved = (call: PendingCall): boolean => call.wait !== undefined && !needsPeople(call);
+export const isApproved = (call: PendingCall): boolean => wasAsked(call) && !needsPeople(call);
+
+/** Whether people have said, or have granted before, that it may run with some arguments. */
+export const wasAsked = ({ wait }: PendingCall): boolean =>
+  wait !== undefined && (wait.agreed > 0 || wait.edited !== null);
 
 /** What the gateway takes before it hands a command out; nothing where nothing counts it. */
 export function placesOf(call: PendingCall): { readonly places?: DispatchPlaces } {

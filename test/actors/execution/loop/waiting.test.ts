@@ -100,6 +100,30 @@ describe("a call that a person is asked about", () => {
     story.checkInvariants();
   });
 
+  test.each([
+    ["a command", command],
+    ["a tool of the service", { tool: "fs.write", arguments: { path: "a" } }],
+  ])("%s that was held up is asked about where today's policy asks", (_, { tool, arguments: given }) => {
+    const story = new AskedStory().calls(
+      { tool: "cmd.run", arguments: { command: "sleep" } },
+      { tool, arguments: given },
+    );
+    const first = story.dispatchOf(story.asked);
+    story.sim.now += minute;
+    const asked = story.result(first);
+    expect(story.sim.underWay("tool.call")).toHaveLength(0);
+    const [clear] = story.sim.underWay("call.clear");
+    expect(clear?.input).not.toHaveProperty("approved");
+    story.sim.succeed(clear?.id ?? "", { status: "cleared", max_timeout_secs: null, approvals: ask } as never);
+    story.gather(given);
+    expect(story.opened).toHaveLength(1);
+    expect(story.sim.answers.has(asked)).toBe(false);
+    story.decide(0);
+    if (tool === "cmd.run") expect(story.clear().dispatchOf(asked)).not.toBe(first);
+    else expect(story.sim.underWay("tool.call")[0]?.input).toMatchObject({ approved: true });
+    story.checkInvariants();
+  });
+
   test("rejected, the model reads the reason and goes on", () => {
     const story = new AskedStory().calls(command).gather().decide(0, { status: "rejected", reason: "not on a Friday" });
     expect(story.told).toMatchObject({ isError: true, code: "rejected_by_person", reason: "not on a Friday" });

@@ -20,6 +20,7 @@ import type { LogDefinition } from "../../../../../actors/kernel/effect.ts";
 import { defineLog } from "../../../../../actors/kernel/effect.ts";
 import type { Json } from "../../../../../actors/kernel/json.ts";
 import { workspace } from "../../../../../actors/policy/security/paths.ts";
+import { CMD_RUN } from "../../../../../actors/tool/catalog.ts";
 import { type ModelCall, ModelError, type ModelMessage, type Models } from "../../../../adapters/models/port.ts";
 import { derivedUuid } from "../../../../lib/digest.ts";
 import {
@@ -186,8 +187,8 @@ export function toolCallActivity({ runtime, plans, pipeline }: LoopOptions): Act
 }
 
 /**
- * Judges a command just before the bootstrap is to run it: people have approved it, it was held up, or its working
- * directory is held to rules. There is no other work that would.
+ * Judges a call that was held up, or a command just before the bootstrap is to run it: people have approved it, or its
+ * working directory is held to rules. There is no other work that would.
  */
 export function callClearActivity({
   runtime,
@@ -203,6 +204,9 @@ export function callClearActivity({
       const [judged] = await pipeline.clear([call], true);
       if (judged === undefined) throw new Error("the call was not judged");
       if (!isCleared(judged)) return answerOf(judged.clearance);
+      const { max_timeout_secs, approvals } = judged.clearance;
+      const passed = { status: "cleared" as const, max_timeout_secs, approvals: [...approvals] };
+      if (judged.tool.name !== CMD_RUN) return passed;
       const { cwd = workspace } = judged.arguments;
       try {
         const { pathRules } = judged.bounds;
@@ -211,7 +215,7 @@ export function callClearActivity({
         if (signal.aborted || isServiceAway(error)) throw error;
         return toolAnswer(outcomeOf(error));
       }
-      return { status: "cleared" as const, max_timeout_secs: judged.clearance.max_timeout_secs };
+      return passed;
     },
   );
 }
