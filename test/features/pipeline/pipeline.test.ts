@@ -213,7 +213,7 @@ test("a tool that breaks tells nothing of the host", async () => {
   expect(await recordOf(call)).toMatchObject({ outcome: "failed", code: "internal_error" });
 });
 
-test("while places cannot be counted a call is 503 and was not run; one that was approved waits", async () => {
+test("a call without its place counted is 503 and not run; an approved one waits", async () => {
   const call = callOf("echo.say", { text: "a" });
   const before = at.called.length;
   at.places.away = 1;
