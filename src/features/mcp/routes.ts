@@ -3,6 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { allScopes } from "../../../actors/identity/scopes.ts";
 import { AnyJson } from "../../../actors/kernel/json.ts";
 import { eventStream, media, reply } from "../../http/answer.ts";
+import { tooComplex } from "../../http/input/json-shape.ts";
 import { definePublicRoute, defineRoute, type Incoming, type Route, rawBody } from "../../http/route.ts";
 import { sourceOf } from "../approvals/port.ts";
 import { type Face, maxBodyBytes } from "./face.ts";
@@ -76,6 +77,12 @@ export function mcpRoutes({ face, publicUrl, issuers, admits }: McpRoutesOptions
       refusals: ["origin_forbidden", "too_many_streams"],
       handler: async (call) => {
         const { request, server, body, identity, tenant, requestId, signal, stopping } = call;
+        // What a schema is checked against elsewhere is as bounded here, before anything goes down into it.
+        const reason = tooComplex(body.bytes);
+        if (reason !== null) {
+          const error = { code: -32600, message: `The body ${reason}` };
+          return reply(400, { jsonrpc: "2.0", id: null, error });
+        }
         let message: unknown;
         try {
           message = JSON.parse(body.text());

@@ -135,6 +135,10 @@ export function transportTests(nodes: () => readonly NodeProcess[], deploy: Depl
       const broken = await post({}, "{");
       expect([broken.status, await broken.json()]).toMatchObject([400, { error: { code: -32700 } }]);
       expect((await post({}, "[]")).status).toBe(400);
+      const levels = `${"[".repeat(300)}${"]".repeat(300)}`;
+      const deep = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"x","arguments":{"a":${levels}}}}`;
+      const refused = await post({}, deep);
+      expect([refused.status, await refused.json()]).toMatchObject([400, { error: { code: -32600 } }]);
       expect((await post({}, `"${"x".repeat(4 * 1024 * 1024)}"`)).status).toBe(413);
       expect((await post({}, { jsonrpc: "2.0", id: 1, method: "none" })).status).toBeLessThan(500);
     });
