@@ -173,7 +173,6 @@ export const seal = defineFeature({
         incidents,
         warn: report,
         now,
-        newId,
       }),
       refusing: (problem, requestId) => refusalResponse(invocationRefusal(problem), requestId, null, now()),
       maxBodyBytes: settings.sealMaxBodyBytes,

@@ -46,6 +46,10 @@ test("a signed call that waits is 202, under its key the same, then the result",
   const { invocation_id, approval_id } = first.body.result;
   const again = await send("svc.runtime.list", {}, key);
   expect([again.status, again.body.result.invocation_id]).toEqual([202, invocation_id]);
+  // As after a node that died before it kept its answer.
+  await at.at.stores
+    .sql`update idempotency_keys set status = null, body = null, held_until = null where key = 'wait-1'`;
+  expect((await send("svc.runtime.list", {}, key)).body.result).toMatchObject({ invocation_id, approval_id });
   expect(told(await send("svc.runtime.list", { more: 1 }, key))).toEqual([422, -32602, "idempotency_key_reused"]);
   expect((await send("svc.invocation.get", { invocation_id })).body.result.status).toBe("pending");
   const decided = await at.node.call("POST", `/v1/human-approvals/${approval_id}/approve`, {});

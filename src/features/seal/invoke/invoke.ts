@@ -36,8 +36,6 @@ export interface InvokeOptions {
   readonly warn: (error: unknown) => void;
   /** Unix ms. */
   readonly now: () => number;
-  /** A fresh UUIDv7. */
-  readonly newId: () => string;
 }
 
 /** A request as the route has it. */
@@ -142,6 +140,11 @@ export function createInvoke(options: InvokeOptions) {
       repeatable,
       options.sql,
       async (workId, _, given): Promise<Reply<number, Members | SealRefusal>> => {
+        const asked = workId === invocationId ? null : await askedBefore(session, workId, request);
+        if (asked !== null) {
+          options.invocations.bare(invocationId, session.tenant);
+          return reply(asked.status, asked.result);
+        }
         let isRun = given.begun;
         const begin = async () => {
           await given.begin();
@@ -153,7 +156,8 @@ export function createInvoke(options: InvokeOptions) {
         if (isRun) return reply(answer.refusal.status, answer.refusal);
         throw new CallRefused(answer.refusal);
       },
-      options.newId,
+      // A call that people are asked about is found by it, should its answer be lost.
+      () => invocationId,
     );
     // What was called is on the first one's record.
     if (body instanceof JsonText) options.invocations.bare(invocationId, session.tenant);
@@ -161,6 +165,18 @@ export function createInvoke(options: InvokeOptions) {
     if (status !== 200 && status !== 202) return { refusal: kept as SealRefusal };
     const result = kept as Members;
     return status === 202 && body instanceof JsonText ? asItStands(session, result, request) : { status, result };
+  }
+
+  /** The call about which the first request under a key had people asked, where that left no answer; null: it had none. */
+  async function askedBefore({ tenant, principal }: Session, id: string, { signal }: InvokeRequest) {
+    try {
+      const known = await options.waiting.get({ tenant, principal }, id, 0, signal);
+      if (known.status === "pending") return { status: 202, result: known } as const;
+      return { status: 200, result: isObject(known.result) ? known.result : known } as const;
+    } catch (error) {
+      if (error instanceof ToolFailure && error.code === "not_found") return null;
+      throw error;
+    }
   }
 
   /** What became of a call that waited for a person when its key was first used. */
