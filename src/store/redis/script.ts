@@ -4,14 +4,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { RedisClient } from "./connections.ts";
 
-/** The text of a script, for `EVAL`: Redis knows it again by its digest. */
-export function luaScript(name: string): string {
-  return readFileSync(join(import.meta.dir, "lua", `${name}.lua`), "utf8");
-}
-
 /** A script as `EVALSHA` and, where Redis does not know it, `EVAL` take it. */
 export function scriptOf(name: string): { readonly text: string; readonly digest: string } {
-  const text = luaScript(name);
+  const text = readFileSync(join(import.meta.dir, "lua", `${name}.lua`), "utf8");
   return { text, digest: createHash("sha1").update(text).digest("hex") };
 }
 
