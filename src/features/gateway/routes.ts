@@ -106,7 +106,7 @@ export function gatewayRoute(options: GatewayOptions): Route {
         body_hash: await bodyHash(call.bytes),
         idempotency_key: call.request.headers.get("idempotency-key"),
       };
-      // Its command is over, whatever becomes of its result.
+      // Its command is over, also where its result is refused.
       if (body.type === "dispatch_result") options.places.giveBack(at, body.dispatch_id);
       const actor = options.runtime.of(execution).at(at.tenant, at.key);
       const askOptions = {

@@ -30,7 +30,10 @@ const Name = Type.String({
   maxLength: 256,
   description: "1–128 characters, blanks around them apart; unique in the tenant",
 });
-const Pinned = Type.Array(Uuid, { maxItems: 1000, description: "Hosts that are members whatever they are" });
+const Pinned = Type.Array(Uuid, {
+  maxItems: 1000,
+  description: "Hosts that are members without matching the selector",
+});
 /** Its forms are read by actors/edge/selector.ts. */
 const Written = Type.Unknown({ description: "null selects nothing, {} every host" });
 

@@ -1,4 +1,4 @@
-/** Tools as lists show them: JSON text that is made once for each tool, whichever list it stands in. */
+/** Tools as lists show them: JSON text that is made once for each tool and used in every list. */
 import { LRUCache } from "lru-cache";
 import type { RegisteredTool } from "../../tools/port.ts";
 
