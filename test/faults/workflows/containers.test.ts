@@ -135,6 +135,8 @@ if (pod !== null) {
       );
       const ids: string[] = [];
       for (let round = 0; round < 3; round += 1) {
+        // Work that three nodes died with as soon as it ran is set aside, so no run meets more than two deaths.
+        if (round % 2 === 0) for (const id of ids) await at.ended(id);
         for (let each = 0; each < 2; each += 1) ids.push(await at.start("launches"));
         // Any moment of a launch: no condition stands for it.
         await Bun.sleep(Math.random() * 600);
