@@ -212,7 +212,7 @@ describe("time", () => {
       }),
     };
     const reply = await callModel(
-      aCall({ budgetMs: 500 }),
+      aCall({ budgetMs: 5_000 }),
       [candidate(deaf), candidate(prompt)],
       { ...selection, callTimeoutMs: 200, retryDelayMs: 1 },
       new Latencies(),

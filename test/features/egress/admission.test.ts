@@ -81,7 +81,7 @@ test("an answer is reused for half a second by all connections", async () => {
   await Promise.all(Array.from({ length: 50 }, () => opened.admit(basic("svc:good"))));
   expect(facts.reads).toBe(1);
   facts.status = "cancelled";
-  await until(async () => (await opened.admit(basic("svc:good"))) === null, { timeoutMs: 900 });
+  await until(async () => (await opened.admit(basic("svc:good"))) === null, { timeoutMs: 1_900 });
 });
 
 test("connections end with the instance; their bytes are told when the last closes", async () => {

@@ -199,7 +199,7 @@ describe("reservations", () => {
   });
 
   test("that a crash left without a record go after the grace, not before", async () => {
-    const concurrency = open({ graceMs: 700 });
+    const concurrency = open({ graceMs: 1_500 });
     await concurrency.reserve(tenant, id(), quota, false);
     await concurrency.reserve(tenant, id(), quota, false);
     expect(await refusal(concurrency.reserve(tenant, id(), quota, false))).toMatchObject({ status: 429 });

@@ -3,7 +3,7 @@ import { serveGuarded } from "../../../src/lib/guarded/serve.ts";
 
 await serveGuarded(({ work }: { work: "pid" | "end" | "forever" | "wait" }) => {
   if (work === "end") process.exit(1);
-  if (work === "wait") Bun.sleepSync(300);
+  if (work === "wait") Bun.sleepSync(1_000);
   while (work === "forever");
   return process.pid;
 });
