@@ -155,7 +155,8 @@ describe.skipIf(engine === null)("containers hold", () => {
 
   test("memory eaten by a child counts, though the program itself goes on", async () => {
     const script = "(x=$(head -c 400000000 /dev/zero | tr '\\0' x)) 2>/dev/null; echo went on; exit 0";
-    expect((await run(script, { limits: { ...limits, memoryBytes: 64 * mebibyte } })).reason).toBe("out_of_memory");
+    // Room for the first process beside it: it is killed as well where that alone is near the limit.
+    expect((await run(script, { limits })).reason).toBe("out_of_memory");
   });
 
   test("the writable layer counts as disk, and so does what is deleted but open", async () => {
