@@ -1,5 +1,5 @@
 /**
- * Runs every test: starts the stores once, runs the test files over three processes, beside them the fault suite on a Redis
+ * Runs every test: starts the stores once, runs the test files over four processes, beside them the fault suite on a Redis
  * Cluster, and closes with the plain line `N passed, N failed`. Arguments are handed to `bun test`, once, on the Redis
  * that `SVC_TEST_REDIS` names (`single`, `cluster`, `sentinel`).
  */
@@ -11,10 +11,10 @@ import { enterScratch } from "./harness/scratch.ts";
 import { joinTestStores } from "./harness/stores.ts";
 
 /**
- * Test processes, beside one for the faults on another kind of Redis. Two cores have room for one more than they are: a test
- * waits for much of its time, for what happens by a clock and for nodes that were killed to be missed.
+ * Test processes, beside one for the faults on another kind of Redis. Two cores have room for twice as many as they are: a
+ * test waits for half of its time and more, for what happens by a clock and for nodes that were killed to be missed.
  */
-const processes = 3;
+const processes = 4;
 /** Real stores on a busy machine: a slow test is not a failed one. */
 const testTimeoutMs = 60_000;
 

@@ -17,12 +17,11 @@ const dataDir = mkdtempSync(join(tmpdir(), "svc-outage-"));
 const nodes: NodeProcess[] = [];
 beforeAll(async () => {
   stores = await freshStores();
-  for (let n = 0; n < 2; n++) {
-    nodes.push(await startNodeProcess(stores, { dataDir, env: { SVC_LOG_LEVEL: "warn" } }));
-  }
+  const start = () => startNodeProcess(stores, { dataDir, env: { SVC_LOG_LEVEL: "warn" } });
+  nodes.push(...(await Promise.all([start(), start()])));
 }, 60_000);
 afterAll(async () => {
-  for (const node of nodes) await node.dispose();
+  await Promise.all(nodes.map((node) => node.dispose()));
   rmSync(dataDir, { recursive: true, force: true });
   await stores.dispose();
 });
@@ -80,9 +79,9 @@ test("one node is frozen: its agents go on through the other, and none begins ag
 
 test("all nodes are killed and come back later: every running agent goes on", async () => {
   const ids = await running(6, ["sleep 2", "sleep 2"]);
-  for (const node of nodes) await node.kill();
+  await Promise.all(nodes.map((node) => node.kill()));
   // The time without a node is the subject.
   await Bun.sleep(outageMs);
-  for (const node of nodes) await node.restart();
+  await Promise.all(nodes.map((node) => node.restart()));
   await allComplete(ids, 60_000);
 }, 300_000);
