@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import { agentRecords } from "../../../src/features/agents/records.ts";
 import { approvalRecords } from "../../../src/features/approvals/records.ts";
-import { workflowRecords } from "../../../src/features/workflows/definitions/records.ts";
 import { bareInvocations, changeInvocations, countInvocations } from "../../../src/features/invocations/statements.ts";
+import { workflowRecords } from "../../../src/features/workflows/definitions/records.ts";
 import type { Statement } from "../../../src/runtime/port.ts";
 import { reading } from "../../../src/runtime/reads/reading.ts";
 import { openPostgres } from "../../../src/store/postgres/pool.ts";
