@@ -62,7 +62,7 @@ test("a result that comes to another node gives the places back there", async ()
   await until(() => signed(at), { what: "the place to be free" });
 });
 
-test("a command's places are held for its whole time, whatever becomes of the node", async () => {
+test("a command's places are held for its whole time, also without its node", async () => {
   const at = newExecution();
   const redis = openRedis(stores.redisUrl);
   try {
@@ -80,7 +80,7 @@ test("a command's places are held for its whole time, whatever becomes of the no
   }
 });
 
-test("the next command of an execution has the places of one that was lost, signed calls do not", async () => {
+test("the next command of an execution has the places of one that was lost", async () => {
   const at = newExecution();
   const [lost, next] = [command(), command()];
   await nodes[0].places.take(at, lost);
