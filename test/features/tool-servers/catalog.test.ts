@@ -14,7 +14,7 @@ const serverOf = (tenant: string, characters: number) =>
     tools: [{ name: "read", description: "x".repeat(characters), inputSchema: {}, outputSchema: null, annotations }],
   }) as unknown as ServerRow;
 
-test("what tenants have is remembered up to a number of characters; one alone always is", async () => {
+test("what tenants have is remembered up to a bound of characters, one alone always", async () => {
   const reads: string[] = [];
   const sizes: Record<string, number> = { small: 100, other: 100, large: 900, whole: 5000 };
   const catalog = createCatalog(async (tenant) => {
