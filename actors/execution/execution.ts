@@ -39,7 +39,7 @@ import {
   validated,
 } from "./iteration/iteration.ts";
 import { validateId } from "./judging/validation.ts";
-import { dispatchRefused, dispatchResult, generate } from "./loop/gateway.ts";
+import { dispatchDelayed, dispatchRefused, dispatchResult, generate } from "./loop/gateway.ts";
 import {
   onApprovalDecided,
   onCallCleared,
@@ -133,6 +133,7 @@ export const execution = defineActor({
     judge_call: judgeCall,
     generate,
     dispatch_refused: dispatchRefused,
+    dispatch_delayed: dispatchDelayed,
     dispatch_result: (state, message, context) => dispatchResult(state, message, context, timeUp),
 
     command_output(state, { instance_id, dispatch_id, chunks }, context) {

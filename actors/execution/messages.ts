@@ -315,9 +315,12 @@ export const loopLog = (instanceId: string) => defineLog(`loop:${instanceId}`, L
 /** Calls beside the loop that were judged, one entry each. */
 export const outsideCallLog = defineLog("outside_calls", Type.Object({ tool: Type.String(), arguments: JsonObject }));
 
+/** Which dispatch the gateway speaks of, and for which instance; null: none was proved. */
+const ofDispatch = { instance_id: Nullable(Type.String()), dispatch_id: Type.String() };
+
 export const executionProtocol = defineProtocol({
   kind: "execution",
-  version: 12,
+  version: 13,
   messages: {
     /** The same again gets the same reply. */
     start: message({ body: Type.Object({ header: Header, plan: Plan }), reply: StartReply }),
@@ -347,21 +350,16 @@ export const executionProtocol = defineProtocol({
     dispatch_result: message({ body: DispatchResult, reply: GatewayAnswer }),
     /** By the gateway, which has not handed it out: there is no place for the command of a dispatch now (2008). */
     dispatch_refused: message({
-      body: Type.Object({
-        instance_id: Type.Union([Type.String(), Type.Null()]),
-        dispatch_id: Type.String(),
-        message: Type.String(),
-        retry_after_seconds: Type.Number(),
-      }),
+      body: Type.Object({ ...ofDispatch, message: Type.String(), retry_after_seconds: Type.Number() }),
       reply: GatewayAnswer,
+    }),
+    /** By the gateway: the command of a dispatch waited for its place until now. What comes late or again changes nothing. */
+    dispatch_delayed: message({
+      body: Type.Object(ofDispatch),
     }),
     /** By the gateway: what the command of a dispatch has written so far. What comes late or again changes nothing. */
     command_output: message({
-      body: Type.Object({
-        instance_id: Type.Union([Type.String(), Type.Null()]),
-        dispatch_id: Type.String(),
-        chunks: CommandOutputs,
-      }),
+      body: Type.Object({ ...ofDispatch, chunks: CommandOutputs }),
     }),
     /** By the pipeline of tools: whether the tool judges clear a call. Mostly answered by a later turn. Repeatable. */
     judge_call: message({ body: JudgeCall, reply: JudgesAnswer }),

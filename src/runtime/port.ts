@@ -123,6 +123,11 @@ export interface ActivityOptions {
    * the same host resumes it, unless that host stays away for `orphanAfterMs`.
    */
   readonly hostBound?: boolean;
+  /**
+   * True for work that sends no messages besides its outcome, and may be done again: its outcome is handed over in memory
+   * where its actor is on the same node. Should the node die before that is committed, the work is done again.
+   */
+  readonly atHand?: boolean;
 }
 
 /** An activity that a node runs; made by `implement`. */

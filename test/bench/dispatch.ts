@@ -1,4 +1,5 @@
 /** One cycle of the inner loop: a command's result in, a model asked that answers at once, the next command out. */
+import { cpuEach, cpuTimes } from "./cpu.ts";
 import { type BenchService, deployBenchAgent, startBenchService } from "./service.ts";
 import { type BenchStores, durability } from "./stores.ts";
 import { percentile, pumped, type Row } from "./table.ts";
@@ -6,6 +7,8 @@ import { percentile, pumped, type Row } from "./table.ts";
 const script = [{ tool_calls: [{ name: "cmd.run", arguments: { command: "true", args: [] } }] }];
 const prompt = `Run one command after another.\n\n\`\`\`svc-script\n${JSON.stringify(script)}\n\`\`\`\n`;
 const executions = 12;
+/** Before these: the engine compiles for some thousand cycles. */
+const warming = 30;
 // As many as a loop makes at the most with default settings.
 const cycles = 49;
 
@@ -13,8 +16,16 @@ export async function benchDispatch(stores: BenchStores): Promise<Row[]> {
   const service = await startBenchService(stores, "dispatch");
   try {
     const agentId = await deployBenchAgent(service, "bench-dispatch", prompt);
+    const first: number[] = [];
+    for (let round = 0; round < warming; round++) {
+      const samples = await loop(service, agentId);
+      if (round < executions) first.push(...samples);
+    }
     const samples: number[] = [];
+    const before = cpuTimes(service.pid, stores.dataDir);
     for (let round = 0; round < executions; round++) samples.push(...(await loop(service, agentId)));
+    const used = cpuEach(before, cpuTimes(service.pid, stores.dataDir), executions * cycles);
+    const cold = `${percentile(first, 0.5).toFixed(2)} ms in the node's first ${executions} executions`;
     return [
       {
         name: "dispatch cycle, instant model, p50",
@@ -23,7 +34,7 @@ export async function benchDispatch(stores: BenchStores): Promise<Row[]> {
         floor: await floor(stores),
         floorIs: "bare Bun server, two committed INSERTs one after the other",
         goal: "<= 4",
-        note: `dispatch_result in, dispatch out, over loopback HTTP: two durable turns and a model call, ${durability}`,
+        note: `dispatch_result in, dispatch out, over loopback HTTP: two durable turns and a model call, ${durability}; ${cold}; ${used}`,
       },
     ];
   } finally {

@@ -13,7 +13,7 @@ import { ExecutionTurn, unchanged } from "../turn.ts";
 import { callModel, isActive, onDispatchRefused, onDispatchResult, openLoop } from "./loop.ts";
 import { awaitAnswer } from "./loop-answer.ts";
 import { refusals } from "./refusal.ts";
-import type { TimeUp } from "./tool-calls.ts";
+import { type TimeUp, watchCommand } from "./tool-calls.ts";
 
 type State = ExecutionState | null;
 
@@ -102,6 +102,20 @@ export function dispatchRefused(
     sent.result = "";
     onDispatchRefused(turn, loop, call, refused);
   }
+  return turn.turn();
+}
+
+/** A dispatch is only now handed out, or waits on: what its command may take counts from now. */
+export function dispatchDelayed(
+  state: State,
+  { instance_id, dispatch_id }: BodyOf<ExecutionMessages["dispatch_delayed"]>,
+  context: Context,
+): Result<never> {
+  if (state?.status !== "running" || !speaksFor(state.iteration, instance_id)) return unchanged(state);
+  const turn = new ExecutionTurn(state, context);
+  const call = turn.iteration.loop?.calls.find((one) => one.dispatch_id === dispatch_id);
+  if (call === undefined) return unchanged(state);
+  watchCommand(turn, call);
   return turn.turn();
 }
 

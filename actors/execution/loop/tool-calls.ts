@@ -246,13 +246,9 @@ function dispatch(
   call: PendingCall,
   wanted: NonNullable<PendingCall["command"]>,
 ): void {
-  const { now } = turn.context;
-  const { iteration, state } = turn;
-  const executionEndsAt = state.deadline_at ?? Number.MAX_SAFE_INTEGER;
-  const iterationEndsAt = iteration.deadline_at ?? Number.MAX_SAFE_INTEGER;
-  const endsAt = Math.min(executionEndsAt, iterationEndsAt);
-  const allowed = allowedBy(call.clearance, wanted);
-  const command = within(allowed, endsAt - now, executionEndsAt <= iterationEndsAt ? "execution" : "iteration");
+  const { iteration } = turn;
+  const { at, of } = endOf(turn);
+  const command = within(allowedBy(call.clearance, wanted), at - turn.context.now, of);
   const reply: Dispatch = {
     type: "dispatch",
     dispatch_id: turn.context.newId(),
@@ -272,12 +268,26 @@ function dispatch(
   const sent = { id: reply.dispatch_id, loop: loop.id, from: loop.from, result: null, key: null, reply: null };
   iteration.dispatches = [...iteration.dispatches, sent].slice(-keptDispatches);
   storedAnswer(turn, loop, seq, { status: "reply", reply, ...placesOf(call) });
-  const overdueAt = now + command.timeout_secs * 1000 + state.header.bounds.dispatch_grace_ms;
+  watchCommand(turn, call);
+}
+
+/** When the time of a command ends at the latest, and whose time that is. */
+function endOf({ state, iteration }: ExecutionTurn): { readonly at: number; readonly of: "execution" | "iteration" } {
+  const execution = state.deadline_at ?? Number.MAX_SAFE_INTEGER;
+  const ofIteration = iteration.deadline_at ?? Number.MAX_SAFE_INTEGER;
+  return execution <= ofIteration ? { at: execution, of: "execution" } : { at: ofIteration, of: "iteration" };
+}
+
+/** A command has its own time from now on, and some more until the bootstrap's silence counts as its loss. */
+export function watchCommand(turn: ExecutionTurn, call: PendingCall): void {
+  const { dispatch_id, command } = call;
+  if (dispatch_id === null || command === null) return;
+  const overdueAt = turn.context.now + command.timeout_secs * 1000 + turn.state.header.bounds.dispatch_grace_ms;
   // When the iteration ends sooner, its own timer does the work.
-  if (overdueAt < endsAt) {
-    call.watched = true;
-    watchDispatch(turn, reply.dispatch_id, overdueAt);
-  }
+  const isWatched = overdueAt < endOf(turn).at;
+  if (call.watched) turn.cancelTimer(dispatchTimer(dispatch_id));
+  if (isWatched) watchDispatch(turn, dispatch_id, overdueAt);
+  call.watched = isWatched;
 }
 
 /** @param at when the bootstrap's silence counts as its loss, Unix ms */

@@ -75,7 +75,7 @@ export function createCommitted({ incidents, tools }: CommittedOptions) {
   function refused(at: News, fields: EventFields<"policy_violation">, agentId: string | null): void {
     const { tool_name, violation_type } = fields;
     const details = (fields.details ?? {}) as { readonly [member: string]: Json };
-    const { code = null, error_code = null, attempted = null, entry } = details;
+    const { code = null, error_code = null, attempted = null, entry, security_context, context_version } = details;
     // What did not come from the loop is reported by the pipeline that it went through.
     if (entry !== undefined) return;
     incidents.report({
@@ -90,6 +90,8 @@ export function createCommitted({ incidents, tools }: CommittedOptions) {
         code,
         error_code,
         attempted: typeof attempted === "string" ? attempted.slice(0, longestDetail).toWellFormed() : null,
+        ...(typeof security_context === "string" ? { security_context } : {}),
+        ...(typeof context_version === "number" ? { context_version } : {}),
       },
     });
   }

@@ -62,6 +62,7 @@ export const gateway = defineFeature({
           tenantOf: async (executionId) => (await executions.records.known([executionId]))[0]?.tenant ?? null,
         }),
       ],
+      queues: [{ name: "commands", depth: places.held }],
       sweeps: [() => places.start()],
       listener: {
         name: "internal",

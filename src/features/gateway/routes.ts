@@ -5,7 +5,14 @@ import { Type } from "@sinclair/typebox";
 import { execution } from "../../../actors/execution/execution.ts";
 import { conversationOf } from "../../../actors/execution/loop/conversation.ts";
 import { placesOf } from "../../../actors/execution/loop/waiting/wait-state.ts";
-import { type ChatMessage, type Final, type GatewayAnswer, LoopEntry } from "../../../actors/execution/messages.ts";
+import {
+  type ChatMessage,
+  type Dispatch,
+  type DispatchPlaces,
+  type Final,
+  type GatewayAnswer,
+  LoopEntry,
+} from "../../../actors/execution/messages.ts";
 import { defineLog } from "../../../actors/kernel/effect.ts";
 import { invalid, Problem, type ProblemCode } from "../../../actors/kernel/problem.ts";
 import { type Reply, reply } from "../../http/answer.ts";
@@ -107,7 +114,7 @@ export function gatewayRoute(options: GatewayOptions): Route {
         idempotency_key: call.request.headers.get("idempotency-key"),
       };
       // Its command is over, also where its result is refused.
-      if (body.type === "dispatch_result") options.places.giveBack(at, body.dispatch_id);
+      if (body.type === "dispatch_result") await options.places.giveBack(at, body.dispatch_id);
       const actor = options.runtime.of(execution).at(at.tenant, at.key);
       const askOptions = {
         repeatable: true,
@@ -148,21 +155,13 @@ interface Handing {
  */
 async function handedOut(handing: Handing, first: GatewayAnswer): Promise<GatewayAnswer> {
   const { options, at, instanceId, askOptions } = handing;
-  const { places, runtime } = options;
-  const until = performance.now() + placeWithinMs;
   let answer = first.status === "replay" ? await inHand(handing, first) : first;
   while (answer.status === "reply" && answer.places !== undefined) {
     const { dispatch_id } = answer.reply;
-    const message = await places.take(at, dispatch_id, answer.places);
+    const message = await placed(handing, answer.reply, answer.places);
     if (message === null) break;
-    if (answer.places.waits) {
-      const isLate = performance.now() > until || askOptions.signal.aborted;
-      if (isLate || (await places.awaited(at, dispatch_id)) === null) throw stillAtWork();
-      await Bun.sleep(placeEveryMs);
-      continue;
-    }
     const refused = { instance_id: instanceId, dispatch_id, message, retry_after_seconds: placeRetrySeconds };
-    answer = await runtime
+    answer = await options.runtime
       .of(execution)
       .at(at.tenant, at.key)
       .ask("dispatch_refused", refused, askOptions)
@@ -171,16 +170,47 @@ async function handedOut(handing: Handing, first: GatewayAnswer): Promise<Gatewa
   return answer;
 }
 
+/**
+ * Takes the places of a command. One that people have approved waits for them; its execution is told that it did, since
+ * the time that the command may take begins when it is handed out.
+ * @returns null, or why it may not run now @throws Problem 503 while it waits
+ */
+async function placed(
+  { options: { places, runtime }, at, instanceId, askOptions: { signal } }: Handing,
+  { dispatch_id: dispatchId, timeout_secs: timeoutSeconds }: Dispatch,
+  { of, waits }: DispatchPlaces,
+): Promise<string | null> {
+  const until = performance.now() + placeWithinMs;
+  const delayed = () =>
+    runtime
+      .of(execution)
+      .at(at.tenant, at.key)
+      .tellCommitted("dispatch_delayed", { instance_id: instanceId, dispatch_id: dispatchId })
+      .catch(asStillAtWork);
+  for (let tries = 0; ; tries++) {
+    const message = await places.take(at, { dispatchId, timeoutSeconds, of });
+    if (message === null || !waits) {
+      if (tries > 0) await delayed();
+      return message;
+    }
+    if ((await places.awaited(at, dispatchId)) === null) throw stillAtWork();
+    if (performance.now() > until || signal.aborted) {
+      await delayed();
+      throw stillAtWork();
+    }
+    await Bun.sleep(placeEveryMs);
+  }
+}
+
 /** A command that is told again was handed out before, perhaps, and runs: it keeps its places, or waits for them as it did. */
-async function inHand({ options, at }: Handing, answer: GatewayAnswer & { status: "replay" }): Promise<GatewayAnswer> {
+async function inHand(handing: Handing, answer: GatewayAnswer & { status: "replay" }): Promise<GatewayAnswer> {
+  const { options, at } = handing;
   const [stored] = await readLog(options.runtime, at, defineLog(answer.log, LoopEntry), answer.seq, answer.seq);
   if (stored?.entry.entry !== "dispatch") return answer;
-  const { dispatch_id } = stored.entry.dispatch;
-  const call = await options.places.awaited(at, dispatch_id);
+  const { dispatch } = stored.entry;
+  const call = await options.places.awaited(at, dispatch.dispatch_id);
   const { places } = call === null ? {} : placesOf(call);
-  if (places === undefined) return answer;
-  const message = await options.places.take(at, dispatch_id, places);
-  if (message !== null && places.waits) throw stillAtWork();
+  if (places !== undefined) await placed(handing, dispatch, places);
   return answer;
 }
 

@@ -8,6 +8,7 @@ import {
   isEnded,
 } from "../../../actors/tool/invocation.ts";
 import type { Statement } from "../../runtime/port.ts";
+import { jsonTexts } from "../../store/postgres/array-literal.ts";
 
 /** A record that is new to the table. */
 export interface NewInvocation extends InvocationChange {
@@ -68,6 +69,13 @@ export function insertInvocations(rows: readonly NewInvocation[]): Statement {
   return { text: inserting, parameters: [jsonOf(values)] };
 }
 
+/**
+ * JSON objects of a parameter, one a row: few, for the planner, which takes the primary key of the table that they are
+ * joined with then, whatever it knows of that table.
+ */
+const eachOf = (parameter: string): string =>
+  `(select * from unnest(${parameter}::text[]) as u (one) limit cardinality(${parameter}::text[])) each`;
+
 /** A call that has ended stays as it ended: what comes late, or twice, changes nothing. */
 const changing = `
 update tool_invocations as known set
@@ -88,7 +96,7 @@ update tool_invocations as known set
   -- What waits is no node's.
   node = case when r.outcome = 'waiting' then null else known.node end,
   ended_at = r.ended_at
-from json_to_recordset($1::text::json) as r (id uuid, tenant text, outcome text, tool_name text,
+from ${eachOf("$1")}, lateral json_to_record(each.one::json) as r (id uuid, tenant text, outcome text, tool_name text,
   security_context text, context_version int, capability_index int, decision text, code text, violation_type text,
   approval_id uuid, edited_arguments text, duration_ms bigint, result_bytes bigint, result_log text, result_seq bigint,
   ended_at timestamptz)
@@ -99,8 +107,29 @@ export function changeInvocations(rows: readonly ChangedInvocation[]): Statement
     ...row,
     ended_at: row.outcome !== undefined && isEnded(row.outcome) ? new Date(at).toISOString() : null,
   }));
-  return { text: changing, parameters: [jsonOf(values)] };
+  return { text: changing, parameters: [jsonTexts(values.map(jsonOf))] };
 }
+
+const baring = `
+update tool_invocations as known set tool_name = null, arguments = null, code = null, outcome = null
+from ${eachOf("$1")}, lateral json_to_record(each.one::json) as r (id uuid, tenant text)
+where known.id = r.id and known.tenant = r.tenant`;
+
+/** Records that turned out to be none: they keep their envelopes from coming twice, and tell no more. */
+export const bareInvocations = (rows: readonly { readonly id: string; readonly tenant: string }[]): Statement => ({
+  text: baring,
+  parameters: [jsonTexts(rows.map(jsonOf))],
+});
+
+const counting = `
+update tool_invocations as known set count = known.count + r.more
+from ${eachOf("$1")}, lateral json_to_record(each.one::json) as r (id uuid, more int) where known.id = r.id`;
+
+/** Further refusals that equal those on record. */
+export const countInvocations = (rows: readonly { readonly id: string; readonly more: number }[]): Statement => ({
+  text: counting,
+  parameters: [jsonTexts(rows.map(jsonOf))],
+});
 
 const keeping = `
 insert into tool_results (id, tenant, ended_at, result)

@@ -8,8 +8,10 @@ import { inBatches } from "../../store/batches.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
 import { firstIdAt, longestCallMs } from "./ids.ts";
 import {
+  bareInvocations,
   type ChangedInvocation,
   changeInvocations,
+  countInvocations,
   type InvocationPolicy,
   insertInvocations,
   keepResults,
@@ -123,10 +125,7 @@ export function createInvocationWriter({ sql, now, node, warn }: WriterOptions):
     const bare = bared.splice(0);
     if (bare.length === 0) return;
     try {
-      await sql`
-        update tool_invocations as known set tool_name = null, arguments = null, code = null, outcome = null
-        from json_to_recordset(${JSON.stringify(bare)}::text::json) as r (id uuid, tenant text)
-        where known.id = r.id and known.tenant = r.tenant`;
+      await execute(bareInvocations(bare));
     } catch (error) {
       bared = [...bare, ...bared];
       throw error;
@@ -145,11 +144,7 @@ export function createInvocationWriter({ sql, now, node, warn }: WriterOptions):
       if (fresh.length > 0) {
         await execute(insertInvocations(fresh.map(({ row, pending }) => ({ ...row, count: pending }))));
       }
-      if (known.length > 0) {
-        await sql`
-          update tool_invocations as known set count = known.count + r.more
-          from json_to_recordset(${JSON.stringify(known)}::text::json) as r (id uuid, more int) where known.id = r.id`;
-      }
+      if (known.length > 0) await execute(countInvocations(known));
       for (const [at, one] of some.entries()) {
         one.pending -= counts[at] ?? 0;
         one.isWritten = true;

@@ -191,3 +191,13 @@ async function judgedAgent(agents: CatalogueToolOptions["agents"], caller: ToolC
     };
   }
 }
+
+/** Characters of what a tool says of itself. */
+const briefCharacters = 160;
+
+/**
+ * A tool as the writer of manifests reads it. What the writer answers is deployed, so it reads no words of tool servers:
+ * these are known by their names alone.
+ */
+export const briefly = ({ name, description, source }: Pick<RegisteredTool, "name" | "description" | "source">) =>
+  source === "mcp" ? name : `${name}: ${description.slice(0, briefCharacters).toWellFormed()}`;

@@ -9,15 +9,13 @@ import { tools } from "../tools/feature.ts";
 import { fsTools } from "../tools/fs/feature.ts";
 import { definitions } from "../workflows/definitions/feature.ts";
 import { agentTools } from "./agent-tools.ts";
-import { catalogueTools, openedTools } from "./catalogue-tools.ts";
+import { briefly, catalogueTools, openedTools } from "./catalogue-tools.ts";
 import { generateTool } from "./generate-tool.ts";
 import { systemTools } from "./system-tools.ts";
 import { taskTools } from "./task-tools.ts";
 
-/** Tools that the writer of manifests is told of, and how much of what each says of itself. */
+/** Tools that the writer of manifests is told of. */
 const maxToolsShown = 200;
-const briefly = ({ name, description }: { readonly name: string; readonly description: string }): string =>
-  `${name}: ${description.slice(0, 160).toWellFormed()}`;
 
 export const operationTools = defineFeature({
   name: "operation-tools",

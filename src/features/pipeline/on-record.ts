@@ -49,6 +49,10 @@ export interface RefusalFacts {
   readonly code: string;
   readonly violation_type: string;
   readonly attempted: string;
+  /** What refuses it, where a context does. */
+  readonly context?: string;
+  readonly context_version?: number | null;
+  readonly capability_index?: number | null;
 }
 
 const longestDetail = 300;
@@ -62,9 +66,15 @@ function categoryOf({ error_code, code }: Pick<RefusalFacts, "error_code" | "cod
 }
 
 export function incidentOf(call: Call, tool: string, refusal: RefusalFacts): Incident {
-  const { error_code, code, violation_type, attempted } = refusal;
+  const { error_code, code, violation_type, attempted, context, context_version, capability_index } = refusal;
   const { execution, sessionId, principal } = call.who;
-  const details: { readonly [member: string]: Json } = { code, error_code, attempted: shortened(attempted) };
+  const by = context === undefined ? {} : { security_context: context };
+  const version = typeof context_version === "number" ? { context_version } : {};
+  const place = typeof capability_index === "number" ? { capability_index } : {};
+  const details: { readonly [member: string]: Json } = {
+    ...{ code, error_code, attempted: shortened(attempted) },
+    ...{ ...by, ...version, ...place },
+  };
   return {
     category: categoryOf(refusal, call.entry === "seal"),
     tenant: call.tenant,

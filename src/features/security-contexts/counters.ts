@@ -37,11 +37,17 @@ export interface CallCounters {
    * @throws Problem 503 `service_unavailable` while Redis does not answer
    */
   debit(whose: CountedFor, calls: readonly CountedCall[]): Promise<(Refused | null)[]>;
+  /** A place for a call that is about to run on this node, which renews it. @throws Problem 503 as `debit` */
+  acquire(whose: CountedFor, call: CountedCall): Promise<CallLease | Refused>;
   /**
-   * A place for a call that is about to run.
-   * @param id the same again keeps the place that it has; absent: a fresh one @throws Problem 503 as `debit`
+   * A place for a call that goes on without this node; the same again keeps it. Of calls that follow each other (see
+   * `PlacedCall`) the last one has it.
+   * @param leaseMs when it comes free by itself, at least as long as `acquire` holds one
+   * @returns why it may not run now; null: it has its place @throws Problem 503 as `debit`
    */
-  acquire(whose: CountedFor, call: CountedCall, id?: string): Promise<CallLease | Refused>;
+  hold(whose: CountedFor, call: CountedCall, id: string, leaseMs: number): Promise<Refused | null>;
+  /** Gives back what `hold` took, on any node. Never rejects. */
+  free(whose: CountedFor, call: CountedCall, id: string): Promise<void>;
   /**
    * What `debit` and `acquire` would say now; counts nothing.
    * @returns `remaining` calls of the windows; null: none is kept
@@ -144,13 +150,18 @@ export function openCallCounters(options: CountersOptions): CallCounters {
       const found = await windows(whose, kept, true);
       return calls.map(({ tool }, at) => refusalBy(tool, kept[at] ?? [], found[at] ?? [0, 0, 0]));
     },
-    async acquire(whose, call, id = newId()) {
-      const place = placedBy(whose, call, id);
+    async acquire(whose, call) {
+      const place = placedBy(whose, call, newId());
       const refused = refusalAt(await places.take(place), call, place);
       if (refused !== null) return refused;
       held.set(place.id, place);
       return { release: () => void release(place.id) };
     },
+    async hold(whose, call, id, wantedMs) {
+      const place = { ...placedBy(whose, call, id), leaseMs: Math.ceil(Math.max(leaseMs, wantedMs)) };
+      return refusalAt(await places.take(place), call, place);
+    },
+    free: (whose, call, id) => places.giveBack(placedBy(whose, call, id)),
     async peek(whose, call) {
       const kept = windowsOf(call.governing);
       const place = placedBy(whose, call, "");

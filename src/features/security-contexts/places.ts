@@ -9,11 +9,13 @@ import { scriptCommand } from "../../store/redis/script.ts";
 /** A call, and the sets that it needs a place in. */
 export interface PlacedCall {
   readonly tenant: string;
-  /** Of this place: a UUIDv7. */
+  /** Of this place. Those named `<line>/<id>` follow each other: the next one has the places of those before it. */
   readonly id: string;
   readonly keys: readonly string[];
   /** How many calls each set may hold. */
   readonly limits: readonly number[];
+  /** How long it is held without being renewed, ms; absent: as long as any. */
+  readonly leaseMs?: number;
 }
 
 export interface Places {
@@ -40,7 +42,8 @@ export function createPlaces(redis: RedisClient, leaseMs: number, unavailable: (
   const command = scriptCommand(redis, "lease-calls");
   const lineOf: (call: PlacedCall) => string = slotGroupsOf(redis) === 1 ? () => "" : ({ tenant }) => tenant;
 
-  async function run(asked: readonly Asked[], ms: number): Promise<readonly number[]> {
+  /** @param looks nothing is taken */
+  async function run(asked: readonly Asked[], looks = false): Promise<readonly number[]> {
     const indexes = new Map<string, number>();
     const indexOf = (key: string): number => {
       const index = indexes.get(key) ?? indexes.size + 1;
@@ -50,11 +53,11 @@ export function createPlaces(redis: RedisClient, leaseMs: number, unavailable: (
     const given = asked.filter(({ gives }) => gives);
     const taken = asked.filter(({ gives }) => !gives);
     const values = [
-      ...[ms, given.length],
+      given.length,
       ...given.flatMap(({ call: { id, keys } }) => [id, keys.length, ...keys.map(indexOf)]),
-      ...taken.flatMap(({ call: { id, keys, limits: most } }) => {
+      ...taken.flatMap(({ call: { id, keys, limits: most, leaseMs: ms = leaseMs } }) => {
         const sets = keys.flatMap((key, at) => [indexOf(key), most[at] ?? 0]);
-        return [id, keys.length, ...sets];
+        return [id, looks ? 0 : ms, keys.length, ...sets];
       }),
     ];
     return (await replyInTime(command([...indexes.keys()], values), unavailable)) as number[];
@@ -73,7 +76,7 @@ export function createPlaces(redis: RedisClient, leaseMs: number, unavailable: (
       [...Map.groupBy(asked, ({ call }) => lineOf(call)).values()].map(async (line) => {
         const taking = line.filter(({ gives }) => !gives);
         try {
-          const found = await (taking.length === 0 ? remove(line) : run(line, leaseMs));
+          const found = await (taking.length === 0 ? remove(line) : run(line));
           for (const [at, one] of taking.entries()) outcomes.set(one, { full: Number(found[at]) });
         } catch (failure) {
           for (const one of taking) outcomes.set(one, { failure });
@@ -89,7 +92,7 @@ export function createPlaces(redis: RedisClient, leaseMs: number, unavailable: (
       if ("failure" in outcome) throw outcome.failure;
       return outcome.full;
     },
-    look: async (call) => Number((await run([{ call, gives: false }], 0))[0]),
+    look: async (call) => Number((await run([{ call, gives: false }], true))[0]),
     async giveBack(call) {
       await gathered({ call, gives: true });
     },

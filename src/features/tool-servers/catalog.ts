@@ -1,5 +1,7 @@
 /** What tenants have of tool servers, remembered on this node: read anew when a notice says so, and now and then. */
 import { LRUCache } from "lru-cache";
+import type { Json } from "../../../actors/kernel/json.ts";
+import { jsonWeight } from "../../lib/json-weight.ts";
 import type { RegisteredTool } from "../tools/port.ts";
 import type { ServerRow } from "./records.ts";
 import { shownTools, withheldOf } from "./wire.ts";
@@ -16,6 +18,8 @@ const believedMs = 3_000;
 const oldMs = 30_000;
 /** Tenants that are remembered. */
 const capacity = 2_000;
+/** Characters of what they have together, about: more are read anew when they are asked for. What one has is kept alone. */
+const keptCharacters = 64 * 1024 * 1024;
 
 interface Known {
   offer: Offer;
@@ -30,8 +34,8 @@ interface Known {
 
 export type Catalog = ReturnType<typeof createCatalog>;
 
-export function createCatalog(read: (tenant: string) => Promise<readonly ServerRow[]>) {
-  const known = new LRUCache<string, Known>({ max: capacity });
+export function createCatalog(read: (tenant: string) => Promise<readonly ServerRow[]>, most = keptCharacters) {
+  const known = new LRUCache<string, Known>({ max: capacity, maxSize: most });
   const nothing: Offer = { tools: [], servers: new Map() };
   const unread: Omit<Known, "offer"> = {
     stamp: "[]",
@@ -49,6 +53,9 @@ export function createCatalog(read: (tenant: string) => Promise<readonly ServerR
     if (stamp !== entry.stamp) {
       entry.offer = { tools: rows.flatMap(registered), servers: new Map(rows.map((row) => [row.name, row])) };
       entry.stamp = stamp;
+      // A value that is set once more keeps the size that it had.
+      known.delete(tenant);
+      known.set(tenant, entry, { size: Math.min(most, weightOf(rows)) });
     }
     entry.readAt = readAt;
     entry.readFor = changes;
@@ -59,7 +66,7 @@ export function createCatalog(read: (tenant: string) => Promise<readonly ServerR
     const found = known.get(tenant);
     if (found !== undefined) return found;
     const fresh: Known = { ...unread, offer: nothing };
-    known.set(tenant, fresh);
+    known.set(tenant, fresh, { size: 1 });
     return fresh;
   }
 
@@ -88,6 +95,10 @@ export function createCatalog(read: (tenant: string) => Promise<readonly ServerR
     },
   };
 }
+
+const weightOf = (rows: readonly ServerRow[]): number =>
+  // These members are stored as JSON.
+  rows.reduce((sum, { tools, definition }) => sum + jsonWeight([tools, definition] as unknown as Json), 1);
 
 function registered(row: ServerRow): RegisteredTool[] {
   const withheld = new Set(withheldOf(row));

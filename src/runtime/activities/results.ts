@@ -17,8 +17,8 @@ const sendAgainMs = 10_000;
 
 export interface ActivityResultsOptions {
   readonly now: () => number;
-  /** Delivers an outcome to the actor; resolves when it is accepted. */
-  sendOutcome(to: Address, type: string, outcome: Outcome): Promise<void>;
+  /** Delivers an outcome to the actor; resolves when it is accepted. @param atHand it may be handed over in memory */
+  sendOutcome(to: Address, type: string, outcome: Outcome, atHand: boolean): Promise<void>;
 }
 
 export class ActivityResults {
@@ -54,10 +54,10 @@ export class ActivityResults {
     for (const id of awaited) if (!others.has(id)) for (const act of this.sent.get(id)?.work.onceTaken ?? []) act();
   }
 
-  /** Says whether it was accepted. */
-  send(work: Work, outcome: Outcome): Promise<boolean> {
+  /** Says whether it was accepted. @param atHand see `ActivityOptions` */
+  send(work: Work, outcome: Outcome, atHand = false): Promise<boolean> {
     this.sent.set(work.id, { work, outcome, sentAt: this.options.now() });
-    return retryUntil(() => this.options.sendOutcome(work.actor, work.replyType, outcome), this.isGivenUp);
+    return retryUntil(() => this.options.sendOutcome(work.actor, work.replyType, outcome, atHand), this.isGivenUp);
   }
 
   /** Redis may have lost what the mailboxes took. */

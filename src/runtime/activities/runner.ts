@@ -45,8 +45,8 @@ export interface ActivityRunnerOptions {
   /** What an activity asks it may have asked before, on a node that died. */
   ask(to: Address, type: string, body: Json, options: AskOptions): Promise<Json>;
   tell(to: Address, type: string, body: Json): Promise<void>;
-  /** Delivers an outcome to the actor; resolves when it is accepted. */
-  sendOutcome(to: Address, type: string, outcome: Outcome): Promise<void>;
+  /** Delivers an outcome to the actor; resolves when it is accepted. @param atHand it may be handed over in memory */
+  sendOutcome(to: Address, type: string, outcome: Outcome, atHand: boolean): Promise<void>;
   /** Those of the nodes that have died. */
   died(nodes: readonly string[]): Promise<ReadonlySet<string>>;
   /** Tells the other nodes to stop this work. */
@@ -331,7 +331,7 @@ export class ActivityRunner {
     }
     ended();
     if (outcome !== null && !(signal.aborted && signal.reason === "abandoned")) {
-      if (await this.results.send(work, outcome)) return;
+      if (await this.results.send(work, outcome, activity?.atHand === true)) return;
       this.results.delete(work.id);
     }
     // Draining leaves the row to another node; given-up work is done with.

@@ -3,6 +3,7 @@ import type { Delivery } from "../mailbox/mailbox.ts";
 import type { OwnedPartition } from "../ownership/lease.ts";
 import type { Parking } from "./batch/parking.ts";
 import type { ActorCache } from "./cache/actor-cache.ts";
+import type { Underway } from "./cache/underway.ts";
 import { refusalsOf } from "./committed.ts";
 import type { Careful } from "./containment/careful.ts";
 import type { Held } from "./exchange/held.ts";
@@ -24,6 +25,7 @@ export interface Rememberers {
   readonly careful: Careful;
   readonly publishing: Publishing;
   readonly waiting: Refill;
+  readonly underway: Underway;
 }
 
 export class Holding {
@@ -50,7 +52,7 @@ export class Holding {
   /** Forgets everything of these partitions. Callers whose messages stand in no mailbox are told so. */
   drop(partitions: readonly number[]): void {
     const { options } = this;
-    const { held, inbox, again, parked, cache } = this.of;
+    const { held, inbox, again, parked, cache, underway } = this.of;
     const gone = new Set(partitions);
     options.timers.detach(partitions);
     for (const partition of partitions) {
@@ -60,6 +62,7 @@ export class Holding {
     this.refuse([...inbox.remove(gone), ...takeOut(again, gone)], true);
     parked.forget(partitions);
     cache.drop(gone);
+    underway.forget(gone);
   }
 
   /** Says which of the partitions another node has now. */

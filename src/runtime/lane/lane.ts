@@ -16,7 +16,8 @@ import { Parking } from "./batch/parking.ts";
 import { Taking } from "./batch/taking.ts";
 import { Bell } from "./bell.ts";
 import { ActorCache } from "./cache/actor-cache.ts";
-import { fittingOf, mostLoaded, wantedBy } from "./cache/loading.ts";
+import { fittingOf, mostLoaded, wantedBy, withAwaited } from "./cache/loading.ts";
+import { Underway } from "./cache/underway.ts";
 import { CommitAside, type CommitOutcome } from "./commit-aside.ts";
 import {
   clearCarriedOut,
@@ -61,6 +62,7 @@ export class Lane {
   private readonly waiting: Refill;
   private readonly taking: Taking;
   private readonly holding: Holding;
+  private readonly underway: Underway;
   private readonly aside = new CommitAside(() => this.bell.ring());
   /** Since when the batch under way is worked on, on the monotonic clock, ms; null between batches. */
   busySince: number | null = null;
@@ -76,8 +78,9 @@ export class Lane {
     this.careful = new Careful(options, this.poison);
     this.inbox = new Inbox(options.inbox, (partition) => options.mayDivide() && this.careful.mayDivide(partition));
     this.waiting = new Refill(options.sql, () => this.bell.ring());
-    const { held, inbox, again, cache, parked, careful, publishing, waiting } = this;
-    this.holding = new Holding(options, { held, inbox, again, cache, parked, careful, publishing, waiting });
+    this.underway = new Underway(options.partitions);
+    const { held, inbox, again, cache, parked, careful, publishing, waiting, underway } = this;
+    this.holding = new Holding(options, { held, inbox, again, cache, parked, careful, publishing, waiting, underway });
   }
 
   start(): void {
@@ -227,11 +230,13 @@ export class Lane {
     const batch = new Batch(options.node, options.clock, options.isHostBound, options.partitions, this.parked.isIn);
     try {
       await this.careful.mark(given);
-      const { missing, activities, names } = wantedBy(given, this.held, this.poison, this.cache);
-      const [{ live, left }] = await Promise.all([
+      const known = { owned: this.held, poison: this.poison, cache: this.cache, underway: this.underway };
+      const { missing, activities, awaited, names } = wantedBy(given, known);
+      const [{ live: found, left }] = await Promise.all([
         this.cache.bring(options.sql, missing, activities, mostLoaded),
         this.parked.block(batch, given),
       ]);
+      const live = withAwaited(found, awaited);
       const [fitting, others] = fittingOf(given, left);
       deliveries = fitting;
       if (others.length > 0) this.again.unshift(others);
@@ -298,6 +303,7 @@ export class Lane {
     this.counts.deadLetters += batch.deadLetterCount;
     options.crash("after_commit");
     this.parked.noteAll(batch);
+    this.underway.note(batch);
     options.timers.committed(batch.timers.set, batch.timers.gone);
     for (const [projection, changes] of batch.projected) projection.committed?.(changes);
     if (batch.exchange.gaps.size > 0) this.refill(batch.exchange.gaps);

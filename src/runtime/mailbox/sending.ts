@@ -51,6 +51,7 @@ const mostCalls = 50_000;
 
 const nothing: Awaited = { replyTo: null };
 const reply = (replyTo: ReplyTo): Awaited => ({ replyTo });
+const acknowledging = (acknowledge: ReplyTo): Awaited => ({ replyTo: null, acknowledge });
 
 interface CallOptions {
   /** What the message asks for; the actor's reply when absent. */
@@ -135,7 +136,7 @@ export function sending({ node, partitions, calls, writer, now, lane, acknowledg
     if (!acknowledges()) return await mail(to, content, nothing);
     checkAddress(to, type);
     await call(to, content, true, true, defaultAskDeadlineMs, {
-      awaits: (acknowledge) => ({ replyTo: null, acknowledge }),
+      awaits: acknowledging,
     });
   }
 
@@ -176,9 +177,17 @@ export function sending({ node, partitions, calls, writer, now, lane, acknowledg
     crash("after_append");
   }
 
-  /** Resolves when the mailbox took it; the activity's row keeps it until it is committed. */
-  const sendOutcome = (to: Address, type: string, outcome: Outcome) =>
-    mail(to, { type, body: outcome, activity: outcome.id, fresh: false }, nothing);
+  /**
+   * Resolves when the mailbox took it; the activity's row keeps the work until it is committed.
+   * @param atHand it may be handed over in memory, where its actor is here; resolves when it is committed then
+   */
+  async function sendOutcome(to: Address, type: string, outcome: Outcome, atHand = false): Promise<void> {
+    const content = { type, body: outcome, activity: outcome.id, fresh: false };
+    const isHere = atHand && lane()?.takes(partitionOf(to.kind, to.key, partitions), to.tenant) === true;
+    if (!isHere || !acknowledges()) return await mail(to, content, nothing);
+    checkAddress(to, type);
+    await call(to, content, true, true, defaultAskDeadlineMs, { awaits: acknowledging });
+  }
 
   /** See `AskOptions`. */
   function ask(to: Address, type: string, body: Json, options: AskOptions): Promise<Json> {

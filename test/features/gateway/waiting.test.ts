@@ -1,5 +1,7 @@
 /** How long the gateway waits for an execution that does not answer. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import type { PendingCall } from "../../../actors/execution/state.ts";
+import type { Json } from "../../../actors/kernel/json.ts";
 import { gatewayRoute } from "../../../src/features/gateway/routes.ts";
 import { AskTimeout } from "../../../src/runtime/port.ts";
 import { fakeRuntime } from "../../harness/runtime/fake-runtime.ts";
@@ -11,12 +13,19 @@ let deadlineMs = 0;
 /** What ends the wait. */
 let given: AbortSignal | undefined;
 let isSilent = false;
+/** What the execution answers; null: nothing in time. */
+let answer: object | null = null;
+/** What the places say of each try; then they are taken. */
+const refusals: string[] = [];
+const told: [type: string, body: Json][] = [];
 
 beforeAll(() => {
   const runtime = fakeRuntime({
+    tell: async (_to, type, body) => void told.push([type, body]),
     ask: (_to, _type, _body, options) => {
       deadlineMs = options.deadlineMs ?? 0;
       given = options.signal;
+      if (answer !== null) return Promise.resolve(answer);
       return isSilent ? new Promise(() => {}) : Promise.reject(new AskTimeout("No answer"));
     },
   });
@@ -29,7 +38,13 @@ beforeAll(() => {
     now: Date.now,
     maskerOf: async () => null,
     tenantOf: async () => "acme",
-    places: { take: async () => null, giveBack: () => {}, awaited: async () => null, start: () => async () => {} },
+    places: {
+      take: async () => refusals.shift() ?? null,
+      giveBack: async () => {},
+      awaited: async () => ({}) as PendingCall,
+      held: () => 0,
+      start: () => async () => {},
+    },
   });
   app = openApp({ routes: [route] });
 });
@@ -61,4 +76,16 @@ test("a bootstrap that left waits no more", async () => {
   leaving.abort();
   await asked;
   await until(() => given?.aborted === true, { what: "the wait to end" });
+});
+
+test("an execution is told of an approved command that waited for its places", async () => {
+  const dispatch_id = Bun.randomUUIDv7();
+  const rest = { action: "exec", command: "true", args: [], cwd: "/workspace", env_additions: {} };
+  const reply = { type: "dispatch", dispatch_id, ...rest, timeout_secs: 60, max_output_bytes: 1, iteration_number: 1 };
+  answer = { status: "reply", reply, places: { of: [], waits: true } };
+  expect((await generate()).status).toBe(200);
+  expect(told).toEqual([]);
+  refusals.push("cmd.run runs 1 times already");
+  expect(await (await generate()).json()).toMatchObject({ dispatch_id });
+  expect(told).toEqual([["dispatch_delayed", { instance_id: null, dispatch_id }]]);
 });

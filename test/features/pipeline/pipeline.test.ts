@@ -259,8 +259,9 @@ describe("the record", () => {
     await at.incidents.flush();
     const { items } = await at.reader.list("many", {}, pageOf({}, 1));
     expect(items).toMatchObject([{ decision: "deny", code: "tool_denied", outcome: "failed", count: 1000 }]);
-    const found = await stores.sql`select category, count::int from security_incidents where tenant = 'many'`;
-    expect([...found]).toMatchObject([{ category: "seal_policy_violation_blocked", count: 1000 }]);
+    const found = await stores.sql`select category, count::int, details from security_incidents where tenant = 'many'`;
+    const by = { security_context: "denies", context_version: 3 };
+    expect([...found]).toMatchObject([{ category: "seal_policy_violation_blocked", count: 1000, details: by }]);
   });
 
   test("a list knows its filters, another tenant's are not in it", async () => {

@@ -2,7 +2,9 @@
 import { expect, test } from "bun:test";
 import { agentRecords } from "../../../src/features/agents/records.ts";
 import { approvalRecords } from "../../../src/features/approvals/records.ts";
+import { bareInvocations, changeInvocations, countInvocations } from "../../../src/features/invocations/statements.ts";
 import { workflowRecords } from "../../../src/features/workflows/definitions/records.ts";
+import type { Statement } from "../../../src/runtime/port.ts";
 import { reading } from "../../../src/runtime/reads/reading.ts";
 import { openPostgres } from "../../../src/store/postgres/pool.ts";
 import { freshStores } from "../../harness/stores.ts";
@@ -58,6 +60,40 @@ test("approvals of a run and waiting calls are found without statistics", async 
     await sql.unsafe("commit");
     // Four of the run, or the eight calls, for each question.
     expect(read?.rows).toBeLessThanOrEqual(6 * 8);
+  } finally {
+    await sql.end();
+    await stores.dispose();
+  }
+});
+
+test("records of calls are changed by their key without statistics", async () => {
+  const stores = await freshStores();
+  const sql = openPostgres({ url: stores.databaseUrl, schema: stores.schema, poolSize: 1 });
+  const run = ({ text, parameters }: Statement) => sql.unsafe(text, parameters as string[], { prepare: true });
+  const change = (ids: readonly string[]) => {
+    const ended = ids.map((id) => ({ id, tenant: "acme", at: 0, outcome: "success" as const, duration_ms: 3 }));
+    return run(changeInvocations(ended));
+  };
+  try {
+    await sql`alter table tool_invocations set (autovacuum_enabled = false)`;
+    // Planned while the table is empty, as it is for a connection of a new service.
+    for (let time = 0; time < 8; time++) await change([crypto.randomUUID()]);
+    await sql`
+      insert into tool_invocations (id, tenant, principal, entry, outcome, started_at)
+      select gen_random_uuid(), 'acme', 'p', 'seal', 'running', now() from generate_series(1, 4000)`;
+    const ids = (await sql<{ id: string }[]>`select id from tool_invocations limit 20`).map(({ id }) => id);
+    await sql.unsafe("begin");
+    await change(ids);
+    await run(countInvocations(ids.map((id) => ({ id, more: 2 }))));
+    await run(bareInvocations(ids.slice(0, 5).map((id) => ({ id, tenant: "acme" }))));
+    const [read] = await sql<{ rows: number }[]>`
+      select (idx_tup_fetch + seq_tup_read)::int as rows from pg_stat_xact_user_tables
+      where relname = 'tool_invocations'`;
+    await sql.unsafe("commit");
+    expect(read?.rows).toBeLessThanOrEqual(20 + 20 + 5);
+    const [ended] = await sql`
+      select count(*)::int as count from tool_invocations where outcome = 'success' and duration_ms = 3 and count = 3`;
+    expect(ended?.count).toBe(15);
   } finally {
     await sql.end();
     await stores.dispose();

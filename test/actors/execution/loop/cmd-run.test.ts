@@ -138,6 +138,31 @@ describe("cmd.run", () => {
     story.checkInvariants();
   });
 
+  test("a command that waited for its places has its time from when it is handed out", () => {
+    const { story, dispatch } = dispatched({ iteration_timeout_ms: 1_500_000 });
+    const timer = () => story.sim.timers.get(`dispatch:${dispatch}`)?.at;
+    const delayed = (of: object = {}) =>
+      story.sim.tell("dispatch_delayed", { instance_id: story.instance, dispatch_id: dispatch, ...of });
+    story.sim.now += 700_000;
+    delayed();
+    expect(timer()).toBe(story.sim.now + 720_000);
+    // Of another instance, or another dispatch.
+    const before = timer();
+    story.sim.now += 10_000;
+    delayed({ instance_id: crypto.randomUUID() });
+    delayed({ dispatch_id: crypto.randomUUID() });
+    expect(timer()).toBe(before);
+    // The iteration ends before its time would be over: there the iteration's own timer does the work.
+    story.sim.now += 100_000;
+    delayed();
+    expect(timer()).toBeUndefined();
+    expect(story.state.iteration.attempt).toBe(1);
+    story.result(dispatch);
+    delayed();
+    expect(timer()).toBeUndefined();
+    story.checkInvariants();
+  });
+
   test("a service that was away gives the bootstrap its grace anew", () => {
     const { story, dispatch } = dispatched({ iteration_timeout_ms: 5_000_000, timeout_ms: 10_000_000 });
     const due_at = story.sim.timers.get(`dispatch:${dispatch}`)?.at ?? 0;

@@ -66,6 +66,7 @@ export function modelCallActivity(options: ModelCallOptions): Activity {
       // Waiting for a vendor costs a node next to nothing.
       concurrency: 256,
       retry: { attempts: 3, firstDelayMs: 500 },
+      atHand: true,
     },
     async (work, { actor, signal }) => {
       const { tenant } = actor;
@@ -198,7 +199,7 @@ export function callClearActivity({
 }: LoopOptions & { readonly requireListed: RequireListed }): Activity {
   return implement(
     callClear,
-    { concurrency: 256, retry: { attempts: 5, firstDelayMs: 200 } },
+    { concurrency: 256, retry: { attempts: 5, firstDelayMs: 200 }, atHand: true },
     async (work, { actor, signal, id }) => {
       const call = await callOfWork({ runtime, plans }, work, { actor, signal, id });
       const [judged] = await pipeline.clear([call], true);
