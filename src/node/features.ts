@@ -6,6 +6,7 @@ import { audit } from "../features/audit/feature.ts";
 import { colony } from "../features/colony/feature.ts";
 import { credentials } from "../features/credentials/feature.ts";
 import { developmentIssuer } from "../features/development-issuer/feature.ts";
+import { edgeCommands } from "../features/edge/commands/feature.ts";
 import { edgeEnrollment } from "../features/edge/enrollment/feature.ts";
 import { edgeGroups } from "../features/edge/groups/feature.ts";
 import { edgeHosts } from "../features/edge/hosts/feature.ts";
@@ -90,6 +91,7 @@ export const features = [
   mcp,
   toolServers,
   edgeKeys,
+  edgeCommands,
   edgeHosts,
   edgeEnrollment,
   edgeGroups,
