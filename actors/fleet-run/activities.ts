@@ -51,7 +51,8 @@ export const stop = defineActivity({
     kind: Type.Union([Type.Literal("withdraw"), Type.Literal("cancel")]),
     reason: Text,
   }),
-  output: Nothing,
+  /** Those that no host has: they are not started. */
+  output: Type.Object({ unknown: Indices }),
 });
 
 /** Finds out anew whom the run means, among those that people have approved. */

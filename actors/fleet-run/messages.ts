@@ -7,7 +7,7 @@ import { fleetRuns, runMessages } from "../edge-host/command.ts";
 import { outcomeOf } from "../kernel/activity.ts";
 import { AuditedBy } from "../kernel/audit.ts";
 import { defineProtocol, message } from "../kernel/message.ts";
-import { Milliseconds, Nothing, Nullable, Text } from "../kernel/schema.ts";
+import { Nothing, Nullable, Text } from "../kernel/schema.ts";
 import { go, offer, resolve, stop } from "./activities.ts";
 import { Holding, PauseReason, RequestedBy, RunStatus } from "./words.ts";
 
@@ -36,6 +36,8 @@ export const Start = Type.Object({
   resolution: Resolution,
   /** Null: it needs no approval. */
   gate: Nullable(Gate),
+  /** Of the run that this one repeats, which covers it. */
+  approval_id: Nullable(Text),
   /** Why it may not send anything now. */
   holds: Type.Array(Holding),
   trace: Nullable(Trace),
@@ -90,7 +92,7 @@ export const fleetRunProtocol = defineProtocol({
 
     /** Timers: the run's deadline; the pause behind the canary or before a round of retries; hosts that were full. */
     deadline: message({ body: Nothing }),
-    wake: message({ body: Type.Object({ at: Milliseconds }) }),
+    wake: message({ body: Nothing }),
     again: message({ body: Nothing }),
     /** By the retention sweep, and for a tenant that is erased. */
     erase: message({ body: Nothing, reply: Nothing }),
