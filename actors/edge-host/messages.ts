@@ -35,6 +35,12 @@ export const OfferReply = Type.Object({
 });
 export type OfferReply = Static<typeof OfferReply>;
 
+/** `waiting`: it cannot start now, and the run hears when it can. `ended`: the host has it no more. */
+export const GoReply = Type.Object({
+  outcome: Type.Union([Type.Literal("started"), Type.Literal("waiting"), Type.Literal("ended")]),
+});
+export type GoReply = Static<typeof GoReply>;
+
 /** A daemon that has proved itself over a new link. */
 export const HelloAsked = Type.Object({
   /** Names the link: the same again is the same hello. */
@@ -87,7 +93,7 @@ export const ReportReply = Type.Object({
   current: Type.Boolean(),
   /** Commands that are with the daemon still. */
   unfinished: Type.Integer(),
-  /** Those of the reported results that were taken as the end of a command, with how it is counted. */
+  /** Those of the reported results that were taken as the end of a command. */
   ended: Type.Array(Type.Object({ command_id: Text, run_id: Text, tool: Text })),
 });
 export type ReportReply = Static<typeof ReportReply>;
@@ -98,7 +104,7 @@ export const edgeHostProtocol = defineProtocol({
     /** From the run. Repeatable: a known command is taken. */
     offer: message({ body: Offer, reply: OfferReply }),
     /** From the run: it wants a command that is ready to start. */
-    go: message({ body: Type.Object({ command_id: Text }) }),
+    go: message({ body: Type.Object({ command_id: Text }), reply: GoReply }),
     /** From the run: what was not sent ends as `not_started`. */
     withdraw: message({ body: Type.Object({ command_id: Text }) }),
     /** From the run: what was not sent ends as `not_started`, what was sent is cancelled at the daemon. */
