@@ -85,8 +85,8 @@ test("settings say from how many hosts on people are asked, and who may change t
   expect(told(await settings({ approve_above: 2 }, operator))).toEqual([403, "admin_required"]);
   expect(told(await settings({ approve_above: 10_001 }))).toEqual([422, "validation_failed"]);
   expect((await settings({ approve_above: 2 })).body).toEqual({ ...usual, approve_above: 2 });
-  const [entry] = (await at.node.call("GET", "/v1/audit?action=edge.settings_updated", undefined, at.ann)).body.items ?? [];
-  if (entry !== undefined) expect(entry.action).toBe("edge.settings_updated");
+  const { items } = (await at.node.call("GET", "/v1/audit?action=edge.settings_updated", undefined, at.ann)).body;
+  expect(items).toMatchObject([{ action: "edge.settings_updated", details: { after: { approve_above: 2 } } }]);
   const needs = async (target: object) => (await at.call("POST", "fleet/preview", { target })).body.requires_approval;
   const hosts = (await at.call("GET", "hosts?tag=many")).body.hosts.map(({ id }: { id: string }) => id);
   expect([await needs(tagged("many")), await needs({ Nodes: hosts.slice(1) })]).toEqual([true, false]);
@@ -121,7 +121,7 @@ test("a suspended tenant's runs pause, finish what is in flight, and go on with 
   const [one, two] = await at.hosts("away", ["away-1", "away-2"]);
   const id = await at.begin({ target: tagged("away"), ...uptime });
   const command = (await one?.next()) ?? "";
-  await at.node.call("POST", "/v1/tenants/acme/suspend", { reason: "unpaid" }, root);
+  await at.node.call("POST", "/v1/admin/tenants/acme/suspend", { reason: "unpaid" }, root);
   const standing = async () => {
     const [row] = await at.edge.stores.sql<{ doc: string }[]>`select doc from edge_runs where id = ${id}`;
     return JSON.parse(row?.doc ?? "{}");
@@ -130,7 +130,7 @@ test("a suspended tenant's runs pause, finish what is in flight, and go on with 
   await one?.result(id, command);
   await until(async () => (await standing()).summary.ok === 1, { what: "the end of what is in flight" });
   expect((await standing()).summary.not_started).toBe(1);
-  await at.node.call("POST", "/v1/tenants/acme/resume", {}, root);
+  await at.node.call("POST", "/v1/admin/tenants/acme/resume", {}, root);
   await two?.result(id, (await two.next()) ?? "");
   expect(await at.ended(id)).toMatchObject({ outcome: "complete", summary: { ok: 2 } });
 });
