@@ -50,7 +50,7 @@ test("a run on all hosts waits for another person, and then for none that came l
 });
 
 // edge-fleet 26
-test("a run that is refused, or given up, sends nothing; a repeat of an approved one needs no other approval", async () => {
+test("a run refused or given up sends nothing; an approved one covers its repeat", async () => {
   const [host] = await at.hosts("refused", ["refused-1"]);
   const refused = await at.begin({ target: tagged("refused"), ...uptime, policy: { approval: true } });
   await decide(await approvalOf(refused), "reject", cara, { reason: "no" });
@@ -105,8 +105,10 @@ test("a tenant that sends nothing holds its runs up, apart from what people paus
   expect(await at.run(id)).toMatchObject({ status: "paused", pause_reasons: ["dispatch_disabled"] });
   for (const path of ["fleet/invoke", `fleet/${id}/resume`, `fleet/${id}/retry`])
     if (!path.endsWith("retry"))
-      expect([path, told(await at.call("POST", path, path === "fleet/invoke" ? { target: tagged("still"), ...uptime } : undefined))])
-        .toEqual([path, [409, "dispatch_disabled"]]);
+      expect([
+        path,
+        told(await at.call("POST", path, path === "fleet/invoke" ? { target: tagged("still"), ...uptime } : undefined)),
+      ]).toEqual([path, [409, "dispatch_disabled"]]);
   await at.call("POST", `fleet/${id}/pause`);
   await settings({ dispatch_enabled: true });
   expect(await at.run(id)).toMatchObject({ status: "paused", pause_reasons: ["requested"] });

@@ -40,7 +40,13 @@ const scripted = defineFeature({
           const of = body as { run: string; command_id: string; offset: number; text: string };
           if (type === "progress") {
             const bytes = new TextEncoder().encode(of.text);
-            const output = { node_id: host, command_id: of.command_id, stream: "stdout" as const, offset: of.offset, bytes };
+            const output = {
+              node_id: host,
+              command_id: of.command_id,
+              stream: "stdout" as const,
+              offset: of.offset,
+              bytes,
+            };
             edgeRunStream.output(tenant, of.run, output);
             return {};
           }
