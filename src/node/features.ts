@@ -11,6 +11,7 @@ import { edgeEnrollment } from "../features/edge/enrollment/feature.ts";
 import { edgeGroups } from "../features/edge/groups/feature.ts";
 import { edgeHosts } from "../features/edge/hosts/feature.ts";
 import { edgeKeys } from "../features/edge/keys/feature.ts";
+import { edgeLink } from "../features/edge/link/feature.ts";
 import { egress } from "../features/egress/feature.ts";
 import { embeddedIssuer } from "../features/embedded-issuer/feature.ts";
 import { encryption } from "../features/encryption/feature.ts";
@@ -95,4 +96,5 @@ export const features = [
   edgeHosts,
   edgeEnrollment,
   edgeGroups,
+  edgeLink,
 ] as const satisfies readonly AnyFeature[];

@@ -1,3 +1,3 @@
 /** What other features may use of hosts. */
-export type { HostRow } from "./records.ts";
+export type { HostRow, KeyedHost } from "./records.ts";
 export { type Hosts, hostName } from "./service.ts";
