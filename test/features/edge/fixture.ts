@@ -12,20 +12,27 @@ export const newKey = (): KeyObject => generateKeyPairSync("ed25519").privateKey
 /** Status and code, as tests compare refusals. */
 export const told = ({ status, body }: Answer): readonly unknown[] => [status, body?.code];
 
+export interface EnrolledHost {
+  readonly id: string;
+  readonly key: KeyObject;
+  /** That it pins. */
+  readonly serviceKeys: readonly { readonly kid: string; readonly public_key: string }[];
+}
+
 export class EdgeFixture {
   #addresses = 0;
 
-  private constructor(
+  constructor(
     readonly stores: TestStores,
     readonly node: NodeProcess,
   ) {}
 
-  static async open(): Promise<EdgeFixture> {
-    const stores = await freshStores();
+  static async open(options: { readonly program?: string } = {}, own?: TestStores): Promise<EdgeFixture> {
+    const stores = own ?? (await freshStores());
     // Tests name the addresses of daemons: each may fail a few times a minute.
     return new EdgeFixture(
       stores,
-      await startNodeProcess(stores, { env: { SVC_TRUSTED_PROXIES: "127.0.0.1", SVC_PUBLIC_URL: "" } }),
+      await startNodeProcess(stores, { ...options, env: { SVC_TRUSTED_PROXIES: "127.0.0.1", SVC_PUBLIC_URL: "" } }),
     );
   }
 
@@ -67,11 +74,11 @@ export class EdgeFixture {
   }
 
   /** A host that has just enrolled. */
-  async host(headers: Headers, body: object = {}): Promise<{ readonly id: string; readonly key: KeyObject }> {
+  async host(headers: Headers, body: object = {}): Promise<EnrolledHost> {
     const key = newKey();
     const answer = await this.enroll(await this.token(headers, body), key);
     if (answer.status !== 200) throw new Error(`no host: ${answer.status} ${JSON.stringify(answer.body)}`);
-    return { id: answer.body.node_id, key };
+    return { id: answer.body.node_id, key, serviceKeys: answer.body.service_keys };
   }
 
   rotate(id: string, from: KeyObject, to: KeyObject, issued_at = Math.floor(Date.now() / 1000)): Promise<Answer> {
