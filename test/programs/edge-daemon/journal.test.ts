@@ -52,8 +52,8 @@ test("what was written is there after a restart, under the same id and never a l
     expect(again.unfinished().map((command) => command.id)).toEqual([idOf(3)]);
     expect(again.unacknowledged()).toEqual([idOf(2)]);
     expect(again.listed()).toEqual([
-      { command_id: idOf(2), state: "finished" },
       { command_id: idOf(3), state: "running" },
+      { command_id: idOf(2), state: "finished" },
     ]);
     expect((await again.resultOf(idOf(1)))?.stdout_tail).toBe("out 1");
     expect([again.stateOf(idOf(2)), again.stateOf(idOf(3)), again.stateOf(idOf(4))]).toEqual([
