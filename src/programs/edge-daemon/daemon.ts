@@ -65,7 +65,7 @@ async function run(options: DaemonOptions, log: (message: string) => void): Prom
   const release = takeLock(state);
   try {
     mkdirSync(config.workdir, { recursive: true, mode: 0o700 });
-    pruneArchive(state, Date.now());
+    pruneArchive(state, machineClocks.wall());
     return await serve({
       ...options,
       state,

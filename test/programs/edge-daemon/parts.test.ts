@@ -32,7 +32,7 @@ test.each([
   expect(new BackOff([1, 60], () => 0.5).after(ending(code, { reason }))).toBe(ms);
 });
 
-test("a refused upgrade is waited for as long as it says, and a wish of its own is not waited for", () => {
+test("a refused upgrade is waited for as long as it says, a wish of its own is not", () => {
   const backOff = new BackOff([1], () => 0.5);
   expect(backOff.after(ending(1006, { retryAfterMs: 7_000 }))).toBe(7_000);
   expect(backOff.after(ending(1006, { retryAfterMs: 100 }))).toBe(500);
@@ -167,7 +167,7 @@ test("rates and numbers of calls bind by capability", () => {
   expect(judge(10_002).allowed).toBe(true);
 });
 
-test("a deny list is stronger, a named context is the one that counts, and paths are the host's", () => {
+test("a deny list is stronger, a named context counts, paths are the host's", () => {
   const policy = policyOf(
     `[{name: default, deny_list: [fs.delete], capabilities: [{tool_pattern: "fs.*", path_allowlist: [".", /etc/hosts]}]},
       {name: shell, capabilities: [{tool_pattern: cmd.run}]}]`,
