@@ -144,7 +144,7 @@ test("an end that is not on disk is told to no one, and a refusal that is not ma
   await journal.close();
 });
 
-test("an outbox sends a result once a connection, and waits for what is not acknowledged", async () => {
+test("an outbox sends a result once, and waits for what is not acknowledged", async () => {
   const state = fresh();
   const journal = await open(state);
   await journal.finished(result(1, "one"));
