@@ -115,7 +115,18 @@ test("a full disk refuses commands, and is used again once it has room", async (
   const host = new TestHost(`${openConfig}sandbox: off\n`);
   const small = host.path("small");
   const copied = ["sh", "-c", `cp -a ${host.state.path}/. ${small}/ && exec "$@" --state-dir ${small}`, "sh"];
-  const before = ["bwrap", "--dev-bind", "/", "/", "--size", "262144", "--tmpfs", small, ...copied];
+  const before = [
+    "bwrap",
+    "--die-with-parent",
+    "--dev-bind",
+    "/",
+    "/",
+    "--size",
+    "262144",
+    "--tmpfs",
+    small,
+    ...copied,
+  ];
   const peer = await host.connected({ before });
   const roots = processesWith(small).map((pid) => `/proc/${pid}/root${small}`);
   const inside = `${roots.find((root) => existsSync(`${root}/journal`))}/fill`;
