@@ -41,29 +41,39 @@ export function readWords<T extends FlagTable>(words: readonly string[], table: 
       positions.push(word);
       continue;
     }
-    const split = word.indexOf("=");
-    const name = word.slice(2, split === -1 ? undefined : split);
-    const flag = word.startsWith("--") && Object.hasOwn(table, name) ? table[name] : undefined;
-    if (flag === undefined) throw usageFailure(`there is no flag ${split === -1 ? word : word.slice(0, split)}`);
-    const given = split === -1 ? null : word.slice(split + 1);
-    const needsNext = given === null && (flag.kind === "text" || flag.kind === "list");
-    const value = needsNext ? own[at + 1] : (given ?? "true");
-    if (needsNext) at += 1;
-    if (value === undefined) throw usageFailure(`--${name} needs a value`);
-    if (flag.kind === "switch" && given !== null) throw usageFailure(`--${name} has no value`);
-    const former = texts.get(name);
-    if (former !== undefined && flag.kind !== "list") throw usageFailure(`--${name} is there twice`);
-    texts.set(name, [...(former ?? []), value]);
+    const { name, flag, given } = flagOf(word, table);
+    const takesNext = given === null && (flag.kind === "text" || flag.kind === "list");
+    if (takesNext) at += 1;
+    keep(texts, name, flag, takesNext ? own[at] : (given ?? "true"));
   }
-  const values = Object.entries(table).map(([name, { kind }]) => {
-    const all = texts.get(name);
-    const value = kind === "list" ? (all ?? []) : kind === "switch" ? all !== undefined : (all?.[0] ?? null);
-    return [name, value] as const;
-  });
+  const values = Object.entries(table).map(([name, flag]) => [name, valueIn(flag, texts.get(name))] as const);
   return {
     // By the table: each of its members has a value of its kind.
     flags: Object.fromEntries(values) as FlagValues<T>,
     positions,
     rest: end === -1 ? null : words.slice(end + 1),
   };
+}
+
+/** The flag that a word names, and what stands after its `=`. */
+function flagOf(word: string, table: FlagTable) {
+  const split = word.indexOf("=");
+  const end = split === -1 ? undefined : split;
+  const name = word.slice(2, end);
+  const flag = word.startsWith("--") && Object.hasOwn(table, name) ? table[name] : undefined;
+  if (flag === undefined) throw usageFailure(`there is no flag ${word.slice(0, end)}`);
+  return { name, flag, given: split === -1 ? null : word.slice(split + 1) };
+}
+
+function keep(texts: Map<string, string[]>, name: string, { kind }: Flag, value: string | undefined): void {
+  const former = texts.get(name) ?? [];
+  if (value === undefined) throw usageFailure(`--${name} needs a value`);
+  if (kind === "switch" && value !== "true") throw usageFailure(`--${name} has no value`);
+  if (former.length > 0 && kind !== "list") throw usageFailure(`--${name} is there twice`);
+  texts.set(name, [...former, value]);
+}
+
+function valueIn({ kind }: Flag, texts: readonly string[] = []): unknown {
+  if (kind === "list") return texts;
+  return kind === "switch" ? texts.length > 0 : (texts[0] ?? null);
 }

@@ -1,4 +1,5 @@
 /** From words to an exit code: finds the verb, reads its flags, runs it, tells what went wrong. */
+import { EdgeFailure } from "../../edge-daemon/state/failure.ts";
 import { type Environment, variable } from "./environment.ts";
 import { type Exit, exits, Failure, usageFailure } from "./exit.ts";
 import { readWords } from "./flags.ts";
@@ -132,5 +133,9 @@ const usageLine = ({ name }: Program, entry: VerbEntry, { usage }: AnyVerb): str
 /** What is thrown on purpose stays; anything else is told by its message. */
 function failureOf(error: unknown): Failure {
   if (error instanceof Failure) return error;
+  if (error instanceof EdgeFailure) {
+    const exit = (Object.keys(exits) as Exit[]).find((name) => exits[name] === error.exit) ?? "failed";
+    return new Failure(exit, error.message);
+  }
   return new Failure("failed", error instanceof Error ? error.message : String(error), "internal");
 }

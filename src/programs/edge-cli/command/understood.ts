@@ -8,7 +8,9 @@ export function understood<T>(read: () => T): T {
     return read();
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    const { issues } = error.extras as { readonly issues?: readonly { readonly path: string; readonly message: string }[] };
+    const { issues } = error.extras as {
+      readonly issues?: readonly { readonly path: string; readonly message: string }[];
+    };
     const lines = (issues ?? []).map(({ path, message }) => `${path}: ${message}`);
     throw new Failure("usage", lines.length > 0 ? lines.join("\n") : error.message, error.code);
   }

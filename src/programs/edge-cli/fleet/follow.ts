@@ -38,35 +38,51 @@ export type Followed = { readonly end: Readonly<Record<string, unknown>> } | "in
  * @throws Failure by what the service refuses, `unavailable` when it stays away
  */
 export async function followRun(options: FollowOptions): Promise<Followed> {
-  const { interrupted, note, named } = options;
+  const { interrupted, named } = options;
   const timing = { ...usual, ...options.timing };
   const progress: Progress = { runId: options.runId, last: 0, end: null };
   if (progress.runId !== null) named(progress.runId);
-  let [failures, lostAt] = [0, 0];
+  const absence = new Absence(timing.patienceMs, options.note);
   while (progress.end === null && !interrupted.aborted) {
     const before = progress.last;
     try {
-      await connection(options, progress, timing, () => {
-        if (failures > 0) note("the service is back");
-        failures = 0;
-      });
+      await connection(options, progress, timing, () => absence.over());
     } catch (error) {
-      if (interrupted.aborted) break;
-      const isAway = !(error instanceof Failure) || error.exit === "unavailable";
-      if (!isAway) throw error;
-      if (failures === 0) {
-        lostAt = performance.now();
-        note("the service cannot be reached; waiting for it");
-      }
-      failures += 1;
-      if (performance.now() - lostAt > timing.patienceMs)
-        throw error instanceof Failure ? error : new Failure("unavailable", "the service stays away", "unreachable");
+      if (!interrupted.aborted) absence.failed(error);
     }
     // A stream that ended without the last event, or brought nothing new, is asked for again a little later.
-    const isIdle = progress.last === before;
-    if (progress.end === null && isIdle) await pause(timing, failures, interrupted);
+    if (progress.end === null && progress.last === before) await pause(timing, absence.failures, interrupted);
   }
   return progress.end === null ? "interrupted" : { end: progress.end };
+}
+
+/** How long the service has been away. */
+class Absence {
+  failures = 0;
+  #since = 0;
+
+  constructor(
+    private readonly patienceMs: number,
+    private readonly note: (text: string) => void,
+  ) {}
+
+  over(): void {
+    if (this.failures > 0) this.note("the service is back");
+    this.failures = 0;
+  }
+
+  /** @throws what is no absence, and what lasts longer than there is patience */
+  failed(error: unknown): void {
+    const isAway = !(error instanceof Failure) || error.exit === "unavailable";
+    if (!isAway) throw error;
+    if (this.failures === 0) {
+      this.#since = performance.now();
+      this.note("the service cannot be reached; waiting for it");
+    }
+    this.failures += 1;
+    if (performance.now() - this.#since > this.patienceMs)
+      throw error instanceof Failure ? error : new Failure("unavailable", "the service stays away", "unreachable");
+  }
 }
 
 interface Progress {

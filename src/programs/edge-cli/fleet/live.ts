@@ -65,7 +65,9 @@ export function createLive(output: Output): (event: StreamedEvent) => void {
       for (const { node_id, name } of lists.flat()) names.set(node_id, name);
       const [resolved = [], queued = [], skipped = []] = lists;
       const away = queued.length === 0 ? "" : `, ${queued.length} of them waited for`;
-      output.line(`run ${String(data.fleet_command_id)}: ${String(data.tool)} on ${count(data, resolved.length)}${away}`);
+      output.line(
+        `run ${String(data.fleet_command_id)}: ${String(data.tool)} on ${count(data, resolved.length)}${away}`,
+      );
       for (const { name, reason } of skipped) output.line(`${name}: skipped, ${reason ?? ""}`);
     },
     fleet_status(data) {
@@ -104,7 +106,14 @@ function count({ targets_resolved: resolved }: StreamedEvent["data"], listed: nu
 /** How a command ended, in brackets. */
 function reasonOf(result: unknown): string {
   const { ok, err, timed_out, cancelled } = membersOf(result);
-  const { exit_code: exit, code, message, duration_ms, deadline, reason } = membersOf(ok ?? err ?? timed_out ?? cancelled);
+  const {
+    exit_code: exit,
+    code,
+    message,
+    duration_ms,
+    deadline,
+    reason,
+  } = membersOf(ok ?? err ?? timed_out ?? cancelled);
   const parts = [
     typeof exit === "number" && exit !== 0 ? `exit ${exit}` : null,
     typeof duration_ms === "number" ? `${duration_ms} ms` : null,

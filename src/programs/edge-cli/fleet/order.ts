@@ -56,7 +56,7 @@ function argumentsOf(pairs: readonly string[], json: string | null): Readonly<Re
   for (const pair of pairs) {
     const split = pair.indexOf("=");
     if (split <= 0) throw usageFailure(`--arg must be name=value, not ${pair}`);
-    all.push([pair.slice(0, split), valueOf(pair.slice(split + 1))]);
+    all.push([pair.slice(0, split), argumentOf(pair.slice(split + 1))]);
   }
   return Object.fromEntries(all);
 }
@@ -73,7 +73,7 @@ function objectOf(json: string): object {
   return value;
 }
 
-function valueOf(text: string): unknown {
+function argumentOf(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
     // A number that JSON cannot hold exactly would become another one: it is a text.

@@ -65,7 +65,8 @@ function modeOf(text: string | null): unknown {
   const name = folded(word);
   if (batch === undefined && name === "sequential") return "Sequential";
   if (batch === undefined && name === "parallel") return "Parallel";
-  if (batch !== undefined && more.length === 0 && name === "rolling") return { Rolling: { batch: portion("mode", batch) } };
+  if (batch !== undefined && more.length === 0 && name === "rolling")
+    return { Rolling: { batch: portion("mode", batch) } };
   throw usageFailure(`--mode is sequential, parallel, rolling=N or rolling=N%, not ${text}`);
 }
 

@@ -27,7 +27,8 @@ export const verb = defineVerb({
   takesRest: true,
   async run(invocation) {
     const { flags, output, environment, positions, rest } = invocation;
-    if (positions.length === 0) throw usageFailure("usage: svc edge fleet run <target> <tool> | <target> -- <command…>");
+    if (positions.length === 0)
+      throw usageFailure("usage: svc edge fleet run <target> <tool> | <target> -- <command…>");
     const order = orderOf({ positions, rest, arg: flags.arg, args: flags.args });
     const body = {
       ...order,

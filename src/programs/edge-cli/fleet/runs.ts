@@ -1,8 +1,8 @@
 /** `fleet runs`: the newest runs, or one with its hosts; followed to its end with --follow. */
 import { usageFailure } from "../command/exit.ts";
 import type { Output } from "../command/output.ts";
-import { defineVerb, serviceFlags } from "../command/verb.ts";
 import { uuidOf, whole } from "../command/values.ts";
+import { defineVerb, serviceFlags } from "../command/verb.ts";
 import type { Service } from "../service/client.ts";
 import { connect } from "../service/connect.ts";
 import { type Summary, summaryLine } from "./result.ts";
@@ -79,18 +79,25 @@ async function list(service: Service, output: Output, most: number, filters: Rea
   );
 }
 
+interface Detail extends Run {
+  readonly per_node: readonly OnHost[];
+  readonly next_cursor?: string | null;
+}
+
 /** Its hosts come in pages of the run itself. */
 async function one(service: Service, output: Output, id: string, most: number, nodeStatus: string | null) {
-  const hosts: OnHost[] = [];
-  let run: (Run & { readonly per_node: readonly OnHost[]; readonly next_cursor?: string | null }) | null = null;
-  for (let cursor: string | null = ""; cursor !== null && hosts.length < most; cursor = run?.next_cursor || null) {
+  const page = (cursor: string | null) => {
     const query = new URLSearchParams({ limit: String(Math.min(500, most)) });
-    if (cursor !== "") query.set("cursor", cursor);
+    if (cursor !== null) query.set("cursor", cursor);
     if (nodeStatus !== null) query.set("node_status", nodeStatus);
-    run = await service.call<NonNullable<typeof run>>("GET", `/v1/edge/fleet/runs/${id}?${query}`);
+    return service.call<Detail>("GET", `/v1/edge/fleet/runs/${id}?${query}`);
+  };
+  let run = await page(null);
+  const hosts = [...run.per_node];
+  while (run.next_cursor && hosts.length < most) {
+    run = await page(run.next_cursor);
     hosts.push(...run.per_node);
   }
-  if (run === null) return;
   output.json({ ...run, per_node: hosts.slice(0, most), next_cursor: null });
   const beside = [
     run.reason === null ? null : `reason ${run.reason}`,
@@ -101,9 +108,11 @@ async function one(service: Service, output: Output, id: string, most: number, n
   output.line(summaryLine(run.summary));
   output.table(
     ["NAME", "ID", "STATUS", "TRY", "EXIT", "MS", "ERROR"],
-    hosts.slice(0, most).map((host) => [
-      ...[host.name, host.node_id, host.status, host.attempt, host.exit_code, host.duration_ms],
-      [host.error_kind, host.error_message].filter((part) => part !== null).join(": ") || null,
-    ]),
+    hosts
+      .slice(0, most)
+      .map((host) => [
+        ...[host.name, host.node_id, host.status, host.attempt, host.exit_code, host.duration_ms],
+        [host.error_kind, host.error_message].filter((part) => part !== null).join(": ") || null,
+      ]),
   );
 }

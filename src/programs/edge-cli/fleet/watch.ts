@@ -39,7 +39,8 @@ export async function watchRun({ service, environment, output, runId, begin, tim
     ...(timing === undefined ? {} : { timing }),
   });
   if (followed !== "interrupted") return exitOfRun(endOf(followed.end));
-  if (known === null) throw new Failure("failed", "interrupted before the run had an id; see fleet runs", "interrupted");
+  if (known === null)
+    throw new Failure("failed", "interrupted before the run had an id; see fleet runs", "interrupted");
   output.note(
     [`run ${known} goes on`, `  svc edge fleet runs ${known} --follow`, `  svc edge fleet cancel ${known}`].join("\n"),
   );

@@ -2,8 +2,8 @@
 import { readSelectorText } from "../../../../actors/edge/target-text.ts";
 import { Failure, usageFailure } from "../command/exit.ts";
 import { understood } from "../command/understood.ts";
-import { defineVerb, serviceFlags } from "../command/verb.ts";
 import { uuidOf } from "../command/values.ts";
+import { defineVerb, serviceFlags } from "../command/verb.ts";
 import { hostIds } from "../hosts/find.ts";
 import type { Service } from "../service/client.ts";
 import { connect } from "../service/connect.ts";
@@ -48,7 +48,8 @@ export const create = defineVerb({
     const text = flags.selector?.trim() ?? null;
     // Nothing written is a slip, where `all` is meant; to the service no term at all would be every host.
     if (text === "") throw usageFailure("--selector is empty; all means every host");
-    const selector = text === null ? null : text.toLowerCase() === "all" ? {} : understood(() => readSelectorText(text));
+    const selector =
+      text === null ? null : text.toLowerCase() === "all" ? {} : understood(() => readSelectorText(text));
     const service = connect(invocation);
     const group = await service.call<Group>("POST", "/v1/edge/groups", {
       body: { name, selector, pinned_members: await hostIds(service, flags.pin) },

@@ -30,7 +30,11 @@ export async function hostIds(service: Service, names: readonly string[]): Promi
     const named = hosts.filter((host) => host.name === name);
     if (named.length > 1) {
       const ids = named.map(({ node_id }) => node_id).join(", ");
-      throw new Failure("conflict", `${named.length} hosts are named ${name}; say which by its id: ${ids}`, "ambiguous_name");
+      throw new Failure(
+        "conflict",
+        `${named.length} hosts are named ${name}; say which by its id: ${ids}`,
+        "ambiguous_name",
+      );
     }
     const [host] = named;
     if (host === undefined) throw new Failure("conflict", `there is no host ${name}`, "host_not_found");

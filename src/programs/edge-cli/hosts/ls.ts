@@ -1,7 +1,7 @@
 /** `ls`: the tenant's hosts. */
 import { usageFailure } from "../command/exit.ts";
-import { defineVerb, serviceFlags } from "../command/verb.ts";
 import { yesNo } from "../command/values.ts";
+import { defineVerb, serviceFlags } from "../command/verb.ts";
 import { connect } from "../service/connect.ts";
 import type { Host } from "./find.ts";
 

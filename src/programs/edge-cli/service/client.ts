@@ -18,6 +18,8 @@ export interface CallOptions {
   readonly body?: unknown;
   /** Of a POST: makes it safe to repeat. */
   readonly idempotencyKey?: string;
+  /** A POST that does the same when it comes again. */
+  readonly isRepeatable?: boolean;
 }
 
 export interface StreamOptions extends CallOptions {
@@ -53,7 +55,13 @@ export function serviceOf(environment: Environment, version: string, allowPlaint
 }
 
 export function createService({ url, token, tenant, version }: ServiceOptions) {
-  async function send(method: string, path: string, options: CallOptions, more: Record<string, string>, end: AbortSignal) {
+  async function send(
+    method: string,
+    path: string,
+    options: CallOptions,
+    more: Record<string, string>,
+    end: AbortSignal,
+  ) {
     const { body, idempotencyKey } = options;
     let response: Response;
     try {
@@ -79,7 +87,11 @@ export function createService({ url, token, tenant, version }: ServiceOptions) {
     }
     if (response.status >= 300 && response.status < 400) {
       await response.body?.cancel();
-      throw new Failure("failed", `${url} answers with a redirect to ${response.headers.get("location")}`, "redirected");
+      throw new Failure(
+        "failed",
+        `${url} answers with a redirect to ${response.headers.get("location")}`,
+        "redirected",
+      );
     }
     return response;
   }
@@ -108,7 +120,7 @@ export function createService({ url, token, tenant, version }: ServiceOptions) {
      * @throws Failure by what the service answered; `unavailable` when it cannot be reached
      */
     async call<T>(method: string, path: string, options: CallOptions = {}): Promise<T> {
-      const isRepeatable = method !== "POST" || options.idempotencyKey !== undefined;
+      const isRepeatable = method !== "POST" || options.idempotencyKey !== undefined || options.isRepeatable === true;
       for (let attempt = 1; ; attempt += 1) {
         let pauseMs = pausesMs[attempt - 1] ?? maxPauseMs;
         try {

@@ -1,6 +1,7 @@
 /** `token create`: a token that enrolls one host. Its text is shown this once. */
-import { defineVerb, serviceFlags } from "../command/verb.ts";
+
 import { seconds } from "../command/values.ts";
+import { defineVerb, serviceFlags } from "../command/verb.ts";
 import { connect } from "../service/connect.ts";
 
 interface Issued {

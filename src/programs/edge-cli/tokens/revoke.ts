@@ -1,7 +1,7 @@
 /** `token revoke`: the token enrolls no host any more. */
 import { usageFailure } from "../command/exit.ts";
-import { defineVerb, serviceFlags } from "../command/verb.ts";
 import { uuidOf } from "../command/values.ts";
+import { defineVerb, serviceFlags } from "../command/verb.ts";
 import { connect } from "../service/connect.ts";
 
 export const verb = defineVerb({

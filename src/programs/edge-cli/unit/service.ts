@@ -1,5 +1,5 @@
 /** The service that starts the daemon: installed, removed, asked and restarted, by systemd or launchd. */
-import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { replaceFile, type StateDirectory } from "../../edge-daemon/state/directory.ts";
@@ -170,13 +170,4 @@ function launchd(name: string, home: string, run: Run): HostService {
     },
     logs: (lines, follow) => ["tail", "-n", String(lines), ...(follow ? ["-F"] : []), log],
   };
-}
-
-/** Whether the text that is installed is the one that would be. */
-export function isSameUnit(service: HostService, spec: UnitSpec): boolean {
-  try {
-    return readFileSync(service.file, "utf8") === systemdUnit(spec);
-  } catch {
-    return false;
-  }
 }

@@ -1,8 +1,8 @@
 /** How the daemon is started by the system: what the texts of systemd and launchd are made from. */
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { type StateDirectory, stateAt } from "../../edge-daemon/state/directory.ts";
 import { sha256Hex } from "../../../lib/digest.ts";
+import { type StateDirectory, stateAt } from "../../edge-daemon/state/directory.ts";
 import type { Environment } from "../command/environment.ts";
 import { usageFailure } from "../command/exit.ts";
 

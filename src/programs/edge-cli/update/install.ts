@@ -178,4 +178,5 @@ const notWritable = (program: string, error: unknown): Failure => {
   return new Failure("conflict", `${program} cannot be replaced: ${reason}`, "program_not_writable");
 };
 const wrong = (message: string): Failure => new Failure("authentication", message, "bad_program");
-const isCode = (error: unknown, code: string): boolean => error instanceof Error && "code" in error && error.code === code;
+const isCode = (error: unknown, code: string): boolean =>
+  error instanceof Error && "code" in error && error.code === code;

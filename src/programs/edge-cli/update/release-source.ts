@@ -2,8 +2,8 @@
 import { open } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { type Release, maxReleaseFileBytes, readRelease, readReleaseFile } from "../../../../actors/edge/release.ts";
 import { readEdgeKey } from "../../../../actors/edge/base64.ts";
+import { maxReleaseFileBytes, type Release, readRelease, readReleaseFile } from "../../../../actors/edge/release.ts";
 import { releaseMessage } from "../../../../actors/edge/signing.ts";
 import { sha256Hex } from "../../../lib/digest.ts";
 import { ed25519Key, isSigned } from "../../../lib/ed25519.ts";
@@ -76,7 +76,7 @@ async function* piecesOfFile(source: URL): AsyncGenerator<Uint8Array> {
   try {
     const file = await open(source);
     try {
-      for await (const piece of file.readableWebStream({ type: "bytes" })) yield new Uint8Array(piece as ArrayBuffer);
+      for await (const piece of file.createReadStream({ autoClose: false })) yield piece as Uint8Array;
     } finally {
       await file.close().catch(() => {});
     }
