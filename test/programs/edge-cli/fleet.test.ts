@@ -319,7 +319,11 @@ test("runs are listed; one is shown with all of its hosts, page by page", async 
     const isSecond = path.includes("cursor=next");
     return Response.json({
       ...one,
-      per_node: [isSecond ? host(db, "db-1", { status: "err", exit_code: 2, error_kind: "nonzero_exit" }) : host(web, "web-1", {})],
+      per_node: [
+        isSecond
+          ? host(db, "db-1", { status: "err", exit_code: 2, error_kind: "nonzero_exit" })
+          : host(web, "web-1", {}),
+      ],
       next_cursor: isSecond ? null : "next",
     });
   };

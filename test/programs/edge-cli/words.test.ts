@@ -92,7 +92,7 @@ const order = (positions: readonly string[], rest: readonly string[] | null = nu
   orderOf({ positions, rest, arg, args: null });
 
 test("a run is a target and a tool, or a target and a command as it was typed", () => {
-  expect(order(["all", "fs.read"], null, ["path=a b", "max_bytes=10", "deep={\"a\":1}", "n=007"])).toEqual({
+  expect(order(["all", "fs.read"], null, ["path=a b", "max_bytes=10", 'deep={"a":1}', "n=007"])).toEqual({
     target: { All: null },
     tool: "fs.read",
     args: { path: "a b", max_bytes: 10, deep: { a: 1 }, n: "007" },
@@ -168,7 +168,15 @@ test("plain http leaves this machine only when that is said", () => {
 
 test("what hosts and users wrote does not steer the terminal", () => {
   expect(plain("a\u001b[2Jb\rc\u202ed\u0007\te\r\n")).toBe("a�[2Jb�c�d�\te\n");
-  expect(tableOf(["A", "B"], [["x\n\u001b[0m", ["1", "2"]], [null, true]])).toEqual(["A       B", "x �[0m  1,2", "–       yes"]);
+  expect(
+    tableOf(
+      ["A", "B"],
+      [
+        ["x\n\u001b[0m", ["1", "2"]],
+        [null, true],
+      ],
+    ),
+  ).toEqual(["A       B", "x �[0m  1,2", "–       yes"]);
   let said = "";
   const output = createOutput(true, { out: (text) => (said += text), error: () => {} });
   output.json({ a: "\u001b" });
@@ -186,7 +194,14 @@ test("the help names every verb and flag, and what is unknown ends with 2", asyn
     const flags = Object.keys((await load()).flags);
     expect(flags.filter((flag) => !one.out.includes(`--${flag}`))).toEqual([]);
   }
-  for (const words of [["nonsense"], ["fleet"], ["fleet", "nonsense"], ["ls", "--nonsense"], ["ls", "extra"], ["ls", "--", "x"]])
+  for (const words of [
+    ["nonsense"],
+    ["fleet"],
+    ["fleet", "nonsense"],
+    ["ls", "--nonsense"],
+    ["ls", "extra"],
+    ["ls", "--", "x"],
+  ])
     expect([words, (await edge(words)).code]).toEqual([words, 2]);
   expect((await edge(["--version"])).out).toBe("0.1.0\n");
   expect((await edge(["fleet", "help"])).code).toBe(2);

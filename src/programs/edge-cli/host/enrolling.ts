@@ -1,5 +1,5 @@
 /** The call by which a host enrolls, and what it leaves in the state directory. */
-import { mkdirSync, renameSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -105,23 +105,17 @@ const identityOf = (enrolled: Enrolled, url: string, allowPlaintext: boolean): H
 
 /** What belongs to a former identity; another host's journal says nothing of this one's commands. */
 function archiveIdentity(state: StateDirectory): void {
-  const folder = join(state.archive, String(hostNow()));
-  for (const [path, name] of [
+  const former = [
     [state.identity, "node.json"],
     [state.key, "node.key"],
     [state.nextKey, "node.key.next"],
     [state.journal, "journal"],
     [state.status, "status.json"],
-  ] as const)
-    try {
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
-      renameSync(path, join(folder, name));
-    } catch (error) {
-      if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
-    }
-  try {
-    syncDirectory(state.path);
-  } catch {
-    // A system that cannot is as safe as it can be.
-  }
+  ] as const;
+  const there = former.filter(([path]) => existsSync(path));
+  if (there.length === 0) return;
+  const folder = join(state.archive, String(hostNow()));
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  for (const [path, name] of there) renameSync(path, join(folder, name));
+  syncDirectory(state.path);
 }

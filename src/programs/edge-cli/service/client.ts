@@ -124,7 +124,13 @@ export function createService({ url, token, tenant, version }: ServiceOptions) {
       for (let attempt = 1; ; attempt += 1) {
         let pauseMs = pausesMs[attempt - 1] ?? maxPauseMs;
         try {
-          const response = await send(method, path, options, { Accept: "application/json" }, AbortSignal.timeout(timeoutMs));
+          const response = await send(
+            method,
+            path,
+            options,
+            { Accept: "application/json" },
+            AbortSignal.timeout(timeoutMs),
+          );
           pauseMs = Math.max(pauseMs, retryAfterMs(response));
           // The API document is the border: what it says is taken from here on.
           return (await answerOf(response)) as T;
