@@ -102,7 +102,7 @@ async function download(
   former: Stats,
   reached: (step: InstallStep) => void,
 ): Promise<void> {
-  await rm(draft, { force: true });
+  await writable(program, () => rm(draft, { force: true }));
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
   const file: FileHandle = await writable(program, () => open(draft, flags, 0o700));
   try {
@@ -153,6 +153,8 @@ async function keepFormer(program: string): Promise<void> {
     copyFileSync(program, kept);
   }
   await rename(kept, previousOf(program));
+  // Where both names were of one file already, a rename leaves both.
+  await rm(kept, { force: true });
 }
 
 /** A rename counts once its folder is on the disk. */
