@@ -31,7 +31,7 @@ export function createOutput(isJson: boolean, { out, error }: Streams): Output {
     table: (head, rows) => {
       for (const row of tableOf(head, rows)) line(row);
     },
-    note: (text) => error(`${plain(text)}\n`),
+    note: (text) => error(isJson ? `${JSON.stringify({ note: text })}\n` : `${plain(text)}\n`),
     text: (text, stream) => {
       if (!isJson) (stream === "stdout" ? out : error)(plain(text));
     },
