@@ -79,7 +79,7 @@ test("the program starts by itself, reads nothing of the folder where it is star
   expect((await spawn([at.program])).out).toContain("fleet preview");
 });
 
-test("a key signs releases and is shown to none; a program of another version is not published", async () => {
+test("a release key is closed; a program of another version is not published", async () => {
   expect(statSync(keyFile).mode & 0o777).toBe(0o600);
   await expect(publisher("keygen", "--out", keyFile)).rejects.toThrow("is there already");
   await expect(publish("0.3.0")).rejects.toThrow("says it is 0.2.0");
@@ -97,7 +97,7 @@ test("a key signs releases and is shown to none; a program of another version is
 });
 
 // edge-fleet 51
-test("an update over HTTPS: what is bad leaves the program as it is, what is good replaces it", async () => {
+test("update over HTTPS: bad releases change nothing, a good one is installed", async () => {
   const at = installed();
   const before = sha256(readFileSync(at.program));
   const good = readFileSync(built("0.2.0"));

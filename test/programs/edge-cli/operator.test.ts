@@ -39,7 +39,7 @@ async function enrolled(...words: readonly string[]) {
   return { state, id: said.json.node_id as string, token };
 }
 
-test("a host enrolls by a token: its state is closed to others, and holds the service's keys", async () => {
+test("an enrolled host's state is closed to others, and has the service's keys", async () => {
   const { state, id, token } = await enrolled("--name", "web-1", "--tag", "web", "--tag", "a", "--ttl", "5m");
   expect(Date.parse(token.expires_at) - Date.now()).toBeLessThan(301_000);
   const identity = readIdentity(state);
@@ -81,7 +81,7 @@ test("an identity is kept, refused or archived, as is said; a dry run does nothi
   expect(readFileSync(join(state.archive, archived, "node.json"), "utf8")).toContain(id);
 });
 
-test("a token's text, its code and standard input enroll alike; a bad one ends with 2 or 3", async () => {
+test("a token is an argument, a code or standard input; a bad one ends with 2 or 3", async () => {
   const { json: token } = await run("token", "create");
   const state = fresh();
   const home = { HOME: scratch("home") };
@@ -149,7 +149,7 @@ test("a service whose key is not the token's is not believed, and nothing is sto
   }
 });
 
-test("an answer that is lost costs nothing: the same key asks again and gets the same host", async () => {
+test("after a lost answer the same key asks again and gets the same host", async () => {
   let answers = 0;
   const middle = between((answer) => (++answers < 5 ? null : answer));
   try {
