@@ -276,6 +276,18 @@ test("logout revokes the host and wipes its state; a host that is unknown is don
   expect([kept.code, (await at.call("GET", `hosts/${third.id}`, ann)).body.status]).toEqual([0, "disconnected"]);
 });
 
+test("SVC_TENANT says in which tenant a machine and an administrator act", async () => {
+  const { id } = await enrolled("--name", "of-acme", "--tag", "acme-only");
+  const admin = (await at.operator("admin")).Authorization?.slice("Bearer ".length) ?? "";
+  for (const SVC_USER_TOKEN of [await at.node.token(), admin]) {
+    const there = { ...env, SVC_USER_TOKEN };
+    const words = ["ls", "--tag", "acme-only", "--json"];
+    expect((await edge(words, { env: there })).json.items).toEqual([]);
+    const { items } = (await edge(words, { env: { ...there, SVC_TENANT: "acme" } })).json;
+    expect(items.map(({ node_id }: { node_id: string }) => node_id)).toEqual([id]);
+  }
+});
+
 test("a person without the scope is told which one is missing", async () => {
   const readonly = await at.operator("readonly");
   const said = await edge(["token", "create"], {

@@ -26,8 +26,6 @@ export function exitOfRun({ status, reason, summary }: RunEnd): Exit {
   return summary.failed > 0 ? "failed" : "ok";
 }
 
-export const hasEnded = (status: string): boolean => ["complete", "halted", "cancelled"].includes(status);
-
 /** The numbers that are not zero, in the order of the service. */
 export const summaryLine = (summary: Summary): string =>
   Object.entries(summary)

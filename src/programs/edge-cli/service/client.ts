@@ -71,7 +71,7 @@ export function createService({ url, token, tenant, version }: ServiceOptions) {
           "Accept-Encoding": "identity",
           "User-Agent": `svc-edge/${version}`,
           ...(token === null ? {} : { Authorization: `Bearer ${token}` }),
-          ...(tenant === null ? {} : { "X-Svc-Tenant": tenant }),
+          ...(tenant === null ? {} : tenantHeaders(tenant)),
           ...(body === undefined ? {} : { "Content-Type": "application/json" }),
           ...(idempotencyKey === undefined ? {} : { "Idempotency-Key": idempotencyKey }),
           ...more,
@@ -180,6 +180,13 @@ export interface StreamAnswer {
   /** Of the run whose events these are, where the answer names it. */
   readonly runId: string | null;
 }
+
+/** Each kind of caller has a header of its own (docs/reference/identity.md); those of the others count for nothing. */
+const tenantHeaders = (tenant: string): Record<string, string> => ({
+  "X-Svc-Tenant": tenant,
+  "X-Tenant-Id": tenant,
+  ...(tenant.startsWith("t-") ? { "X-Svc-Team": tenant } : {}),
+});
 
 function parsed(text: string): unknown {
   try {

@@ -23,7 +23,7 @@ export interface InstallOptions {
 }
 export type InstallStep = "locked" | "begun" | "downloaded" | "probed" | "kept" | "renamed";
 
-export const previousOf = (program: string): string => `${program}.previous`;
+const previousOf = (program: string): string => `${program}.previous`;
 const draftOf = (program: string): string => `${program}.next`;
 const lockOf = (program: string): string => `${program}.update-lock`;
 

@@ -1,6 +1,6 @@
 /** Where a release comes from: a file of this machine, or a server. What is relative in it is beside it. */
 import { open } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
+import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { readEdgeKey } from "../../../../actors/edge/base64.ts";
 import { maxReleaseFileBytes, type Release, readRelease, readReleaseFile } from "../../../../actors/edge/release.ts";
@@ -117,7 +117,3 @@ export async function readSignedRelease(
 }
 
 const bad = (message: string): Failure => new Failure("authentication", message, "bad_release");
-
-/** For people: where a file is. */
-export const shownSource = (source: URL): string =>
-  source.protocol === "file:" ? `${dirname(source.pathname)}/` : source.origin;
