@@ -3,6 +3,7 @@
  * (`npm run build:edge`). Verbs, flags and exit codes: docs/reference/edge-cli.md.
  */
 import { once } from "node:events";
+import { isatty } from "node:tty";
 import type { Environment } from "./command/environment.ts";
 import { runCommand } from "./command/run-command.ts";
 import { verbs } from "./verbs.ts";
@@ -13,7 +14,7 @@ const interruption = new AbortController();
 
 const environment: Environment = {
   variables: process.env,
-  isInteractive: process.stdin.isTTY === true && process.stderr.isTTY === true,
+  isInteractive: () => isatty(0) && isatty(2),
   async ask(question) {
     const { createInterface } = await import("node:readline/promises");
     const lines = createInterface({ input: process.stdin, output: process.stderr });
@@ -35,8 +36,7 @@ const environment: Environment = {
     }
     return Buffer.concat(pieces).toString("utf8");
   },
-  /** Asked for by verbs that end in their own way; others end at once. */
-  get interrupted() {
+  interruption() {
     if (process.listenerCount("SIGINT") === 0)
       for (const signal of ["SIGINT", "SIGTERM"] as const)
         process.on(signal, () => {
@@ -47,13 +47,20 @@ const environment: Environment = {
   },
 };
 
+/** Streams that were written to: to open one costs memory that the daemon does not need. */
+const used = new Set<NodeJS.WriteStream>();
+const write = (stream: NodeJS.WriteStream, text: string): void => {
+  used.add(stream);
+  stream.write(text);
+};
+
 // `svc edge ls` and `svc-edge ls` are the same.
 const words = process.argv.slice(2);
 const own = words[0] === "edge" ? words.slice(1) : words;
 const code = await runCommand({ name: "svc edge", version: programVersion, verbs }, own, environment, {
-  out: (text) => void process.stdout.write(text),
-  error: (text) => void process.stderr.write(text),
+  out: (text) => write(process.stdout, text),
+  error: (text) => write(process.stderr, text),
 });
 // What a pipe has not taken yet would be lost with the process.
-for (const stream of [process.stdout, process.stderr]) if (stream.writableLength > 0) await once(stream, "drain");
+for (const stream of used) if (stream.writableLength > 0) await once(stream, "drain");
 process.exit(code);

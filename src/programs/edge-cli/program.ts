@@ -8,10 +8,16 @@ const isSingleFile = import.meta.dir.startsWith("/$bunfs/");
 
 /** The words that start it, before a verb. */
 export const programCommand = (): readonly string[] =>
-  isSingleFile ? [programFile(), "edge"] : [process.execPath, join(import.meta.dir, "main.ts"), "edge"];
+  isSingleFile
+    ? [realpathSync(process.execPath), "edge"]
+    : [process.execPath, join(import.meta.dir, "main.ts"), "edge"];
+
+/** The file of this program; null where it runs from its sources. */
+export const builtProgram = (): string | null => (isSingleFile ? realpathSync(process.execPath) : null);
 
 /** The file that an update replaces. @throws Failure `conflict` where the program runs from its sources */
 export function programFile(): string {
-  if (isSingleFile) return realpathSync(process.execPath);
+  const program = builtProgram();
+  if (program !== null) return program;
   throw new Failure("conflict", "this program runs from its sources; only one that was built is updated", "not_built");
 }

@@ -13,6 +13,12 @@ export const verbs: readonly VerbEntry[] = [
     load: async () => (await import("./host/daemon.ts")).verb,
   },
   {
+    name: "file-tool",
+    meaning: "Does one call of a tool of files for the daemon",
+    load: async () => (await import("./host/file-tool.ts")).verb,
+    isInternal: true,
+  },
+  {
     name: "status",
     meaning: "Tells how the daemon of this machine is",
     load: async () => (await import("./host/status.ts")).verb,

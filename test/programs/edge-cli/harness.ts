@@ -28,10 +28,10 @@ export async function edge(words: readonly string[], options: EdgeOptions = {}):
   const left = [...(answers ?? [])];
   const environment: Environment = {
     variables: { PATH: process.env.PATH, ...env },
-    isInteractive: answers !== undefined,
+    isInteractive: () => answers !== undefined,
     ask: async () => left.shift() ?? null,
     readInput: async () => input,
-    interrupted,
+    interruption: () => interrupted,
   };
   const program = { name: "svc edge", version: "0.1.0", verbs };
   const code = await runCommand(program, words, environment, {

@@ -33,16 +33,16 @@ test("flags may stand anywhere, with = or a blank; after -- there are none", () 
 });
 
 test.each([
-  ["--nam", "x"],
-  ["-n", "x"],
-  ["--name"],
-  ["--tag"],
-  ["--json=yes"],
-  ["--json=true=1"],
-  ["--name=1", "--name=2"],
-  ["--json", "--json"],
-  ["--toString"],
-])("the words %p %p are refused", (...words) => {
+  [["--nam", "x"]],
+  [["-n", "x"]],
+  [["--name"]],
+  [["--tag"]],
+  [["--json=yes"]],
+  [["--json=true=1"]],
+  [["--name=1", "--name=2"]],
+  [["--json", "--json"]],
+  [["--toString"]],
+])("the words %j are refused", (words) => {
   expect(() => readWords(words, table)).toThrow(Failure);
 });
 
@@ -187,7 +187,7 @@ test("what hosts and users wrote does not steer the terminal", () => {
 test("the help names every verb and flag, and what is unknown ends with 2", async () => {
   const help = await edge([]);
   expect(help.code).toBe(0);
-  expect(verbs.filter(({ name }) => !help.out.includes(`  ${name} `))).toEqual([]);
+  expect(verbs.filter(({ name, isInternal }) => !isInternal && !help.out.includes(`  ${name} `))).toEqual([]);
   for (const { name, load } of verbs) {
     const one = await edge([...name.split(" "), "--help"]);
     expect([name, one.code]).toEqual([name, 0]);

@@ -17,6 +17,10 @@ export const exits = {
 
 export type Exit = keyof typeof exits;
 
+/** The name of a code; one that has none is a failure. */
+export const exitNamed = (code: number): Exit =>
+  (Object.keys(exits) as Exit[]).find((name) => exits[name] === code) ?? "failed";
+
 /** Ends the program with a message for people and a code for programs. */
 export class Failure extends Error {
   override readonly name = "Failure";

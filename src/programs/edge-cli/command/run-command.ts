@@ -1,7 +1,7 @@
 /** From words to an exit code: finds the verb, reads its flags, runs it, tells what went wrong. */
 import { EdgeFailure } from "../../edge-daemon/state/failure.ts";
 import { type Environment, variable } from "./environment.ts";
-import { type Exit, exits, Failure, usageFailure } from "./exit.ts";
+import { type Exit, exitNamed, exits, Failure, usageFailure } from "./exit.ts";
 import { readWords } from "./flags.ts";
 import { createOutput, type Streams } from "./output.ts";
 import type { AnyVerb } from "./verb.ts";
@@ -13,6 +13,8 @@ export interface VerbEntry {
   readonly meaning: string;
   /** Its code is loaded when it is needed: the program starts quickly, and the daemon stays small. */
   readonly load: () => Promise<AnyVerb>;
+  /** The program's own: no help tells of it. */
+  readonly isInternal?: boolean;
 }
 
 export interface Program {
@@ -98,7 +100,9 @@ function unknownVerb({ name, verbs }: Program, words: readonly string[]): Failur
 async function helpOf(program: Program, words: readonly string[]): Promise<string> {
   const entry = words.length > 0 ? findVerb(program.verbs, words) : null;
   if (entry !== null) return verbHelp(program, entry);
-  const verbs = program.verbs.filter(({ name }) => words.every((word, at) => name.split(" ")[at] === word));
+  const verbs = program.verbs.filter(
+    ({ name, isInternal }) => isInternal !== true && words.every((word, at) => name.split(" ")[at] === word),
+  );
   if (verbs.length === 0) throw unknownVerb(program, words);
   const width = Math.max(...verbs.map(({ name }) => name.length));
   return [
@@ -133,9 +137,6 @@ const usageLine = ({ name }: Program, entry: VerbEntry, { usage }: AnyVerb): str
 /** What is thrown on purpose stays; anything else is told by its message. */
 function failureOf(error: unknown): Failure {
   if (error instanceof Failure) return error;
-  if (error instanceof EdgeFailure) {
-    const exit = (Object.keys(exits) as Exit[]).find((name) => exits[name] === error.exit) ?? "failed";
-    return new Failure(exit, error.message);
-  }
+  if (error instanceof EdgeFailure) return new Failure(exitNamed(error.exit), error.message);
   return new Failure("failed", error instanceof Error ? error.message : String(error), "internal");
 }

@@ -35,7 +35,7 @@ export async function watchRun({ service, environment, output, runId, begin, tim
     },
     tell: createLive(output),
     note: output.note,
-    interrupted: environment.interrupted,
+    interrupted: environment.interruption(),
     ...(timing === undefined ? {} : { timing }),
   });
   if (followed !== "interrupted") return exitOfRun(endOf(followed.end));

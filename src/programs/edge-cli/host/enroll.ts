@@ -33,7 +33,7 @@ export const verb = defineVerb({
   },
   positions: [0, 1],
   async run({ flags, environment, output, positions }) {
-    const terminal = flags["non-interactive"] ? { ...environment, isInteractive: false } : environment;
+    const terminal = flags["non-interactive"] ? { ...environment, isInteractive: () => false } : environment;
     if (flags.force && flags["keep-existing"]) throw usageFailure("--force and --keep-existing contradict each other");
     const profile = profileOf(flags.profile, flags.minimal);
     const chosen = chosenState(flags, environment);
@@ -117,7 +117,7 @@ function profileOf(text: string | null, minimal: boolean): Profile | null {
 async function tokenText(word: string | undefined, environment: Environment): Promise<string> {
   if (word === "-") return environment.readInput();
   if (word !== undefined) return word;
-  if (environment.isInteractive) return (await environment.ask("Enrollment token: ")) ?? "";
+  if (environment.isInteractive()) return (await environment.ask("Enrollment token: ")) ?? "";
   throw usageFailure("usage: svc edge enroll <token>");
 }
 

@@ -21,10 +21,10 @@ process.exitCode = await runCommand(
   isPublish ? ["publish", ...words] : words,
   {
     variables: process.env,
-    isInteractive: false,
+    isInteractive: () => false,
     ask: async () => null,
     readInput: async () => "",
-    interrupted: new AbortController().signal,
+    interruption: () => new AbortController().signal,
   },
   { out: (text) => void process.stdout.write(text), error: (text) => void process.stderr.write(text) },
 );

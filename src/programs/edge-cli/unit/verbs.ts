@@ -110,9 +110,10 @@ export const logs = defineVerb({
       stdio: ["ignore", "inherit", "inherit"],
     });
     // Ctrl-C ends the reader, which is what it was pressed for.
-    environment.interrupted.addEventListener("abort", () => child.kill());
+    const interrupted = environment.interruption();
+    interrupted.addEventListener("abort", () => child.kill());
     const code = await child.exited;
-    return code === 0 || environment.interrupted.aborted ? "ok" : "unavailable";
+    return code === 0 || interrupted.aborted ? "ok" : "unavailable";
   },
 });
 

@@ -1,5 +1,5 @@
 /** The daemon replaces its own program, where its owner allows that and the service asks for a newer one. */
-import { loadConfig } from "../../edge-daemon/config/config.ts";
+import type { EdgeConfig } from "../../edge-daemon/config/config.ts";
 import type { StateDirectory } from "../../edge-daemon/state/directory.ts";
 import { Failure } from "../command/exit.ts";
 import { programFile } from "../program.ts";
@@ -16,8 +16,7 @@ import { currentProgram, offeredUpdate } from "./update.ts";
  * @returns the version that was installed
  * @throws Failure where nothing newer was installed: there is none, it is not allowed, or it was tried and put away
  */
-export async function updateItself(state: StateDirectory, config: string | null): Promise<string> {
-  const { update } = loadConfig(state, config ?? state.config);
+export async function updateItself(state: StateDirectory, update: EdgeConfig["update"]): Promise<string> {
   if (!update.auto || update.url === null) throw new Failure("unavailable", "update.auto is off", "update_off");
   const { install, latest } = await offeredUpdate({
     ...{ current: currentProgram(programFile(), programVersion), state },

@@ -3,11 +3,11 @@
  * one comes back. `update.json` in the state directory says so, so that the trial is held whichever process dies.
  */
 import { rmSync } from "node:fs";
-import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { readText, replaceFile, type StateDirectory } from "../../edge-daemon/state/directory.ts";
 import { readStatus } from "../../edge-daemon/state/status.ts";
+import { trialFile } from "../command/trial-file.ts";
 import { putBack } from "./install.ts";
 
 const Trial = Type.Object({
@@ -25,18 +25,16 @@ export const welcomeMs = 60_000;
 const maxStarts = 3;
 const lookMs = 500;
 
-const fileOf = (state: StateDirectory): string => join(state.path, "update.json");
-
 function read(state: StateDirectory): Trial | null {
   try {
-    const value: unknown = JSON.parse(readText(fileOf(state)) ?? "null");
+    const value: unknown = JSON.parse(readText(trialFile(state)) ?? "null");
     return Value.Check(Trial, value) ? value : null;
   } catch {
     return null;
   }
 }
 
-const write = (state: StateDirectory, trial: Trial): void => replaceFile(fileOf(state), JSON.stringify(trial));
+const write = (state: StateDirectory, trial: Trial): void => replaceFile(trialFile(state), JSON.stringify(trial));
 
 /** Says that the program at this place will be on trial. */
 export const announceTrial = (state: StateDirectory, program: string, version: string): void =>
@@ -48,7 +46,7 @@ export function hasFailed(state: StateDirectory, version: string): boolean {
   return trial?.state === "failed" && trial.version === version;
 }
 
-export const endTrial = (state: StateDirectory): void => rmSync(fileOf(state), { force: true });
+export const endTrial = (state: StateDirectory): void => rmSync(trialFile(state), { force: true });
 
 /** The former program is back. @returns false when it was back already */
 export async function failTrial(state: StateDirectory, program: string, version: string): Promise<boolean> {
