@@ -59,6 +59,7 @@ test.each([
   "tags=AnyOf(a,)",
   "tags=Has(a,b)",
   "labels=zone",
+  "labels=zone=(b",
   "labels==b",
   "labels=Exists(a,b)",
   "labels=In(zone)",

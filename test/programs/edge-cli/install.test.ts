@@ -175,9 +175,10 @@ test("commands that run end first; what a dead daemon wrote is waited for by non
   await restartOnTrial({
     ...dead.trial,
     restart: async () => dead.write({ boot_id: "b-2", agent_version: "0.2.0" }),
-    note: () => {},
+    note: (text) => notes.push(text),
     timing,
   });
+  expect(notes.length).toBe(1);
 });
 
 test("a program that dies at its start again and again is put away by its daemon", async () => {

@@ -142,7 +142,7 @@ test("a service whose key is not the token's is not believed, and nothing is sto
     expect(controller_url).toBe(middle.url);
     const state = fresh();
     const said = await onHost("enroll", token, ...into(state));
-    expect([said.code, said.err]).toEqual([3, expect.stringContaining("service_not_trusted")]);
+    expect([said.code, said.err]).toEqual([3, expect.stringContaining("none of the service's keys")]);
     expect([existsSync(state.identity), existsSync(state.key)]).toEqual([false, false]);
   } finally {
     middle.stop();
