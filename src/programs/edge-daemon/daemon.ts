@@ -10,6 +10,7 @@ import { findSandbox, type Sandbox } from "./executor/sandbox.ts";
 import { type CommandUser, findUser } from "./executor/user.ts";
 import { Journal } from "./journal/journal.ts";
 import { Link, type LinkEnd } from "./link/link.ts";
+import { keepSmall } from "./memory.ts";
 import { DaemonMetrics, serveMetrics } from "./metrics.ts";
 import { LocalPolicy } from "./policy/local-policy.ts";
 import { prepare, reasonOf, type StateDirectory, stateAt, stateDirectory } from "./state/directory.ts";
@@ -129,7 +130,13 @@ async function serve(parts: Parts): Promise<Exit> {
     changed: () => void tell(),
   });
   const host = { config, state, sandbox, user, environment: process.env, program: parts.fileToolProgram };
-  const executor = new Executor({ slots: config.slots, journal, policy, clock, host, reports: link, metrics });
+  const memory = keepSmall();
+  const executor = new Executor({
+    ...{ journal, policy, clock, host, metrics },
+    slots: config.slots,
+    reports: link,
+    idle: memory.give,
+  });
   const tell = async () => {
     const status = statusOf({
       identity,
@@ -162,6 +169,7 @@ async function serve(parts: Parts): Promise<Exit> {
     const end = await link.run(executor, parts.once ?? false);
     return await exitOf(end, parts, executor, signals.isStopped());
   } finally {
+    memory.stop();
     signals.remove();
     served?.stop();
     await tell();

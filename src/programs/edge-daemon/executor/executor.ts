@@ -36,6 +36,8 @@ export interface ExecutorParts {
   readonly host: CommandHost & FileToolHost;
   readonly reports: Reports;
   readonly metrics: DaemonMetrics;
+  /** Told when no command runs any more. */
+  readonly idle?: () => void;
 }
 
 interface Active {
@@ -104,7 +106,10 @@ export class Executor {
       over: Promise.resolve(),
     };
     this.#active.set(id, fresh);
-    fresh.over = this.#run(fresh, invoke).finally(() => this.#active.delete(id));
+    fresh.over = this.#run(fresh, invoke).finally(() => {
+      this.#active.delete(id);
+      if (this.#active.size === 0) this.parts.idle?.();
+    });
   }
 
   /** Never rejects. */
