@@ -254,6 +254,28 @@ test("Ctrl-C leaves the run going and says how to follow and cancel it", async (
   expect(asked.map(({ path }) => path)).toEqual(["/v1/edge/fleet/invoke"]);
 });
 
+test("a proxy of the environment is the way out, and NO_PROXY the way around it", async () => {
+  const seen: string[] = [];
+  const proxy = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch(request) {
+      seen.push(request.url);
+      return Response.json({ items: [], next_cursor: null });
+    },
+  });
+  play = () => Response.json({ items: [], next_cursor: null });
+  const ls = (more: Readonly<Record<string, string>>, ...words: readonly string[]) =>
+    Bun.spawn([process.execPath, join(import.meta.dir, "../../../src/programs/edge-cli/main.ts"), "ls", ...words], {
+      env: { PATH: process.env.PATH ?? "", ...env, HTTP_PROXY: `http://127.0.0.1:${proxy.port}`, ...more },
+      stdio: ["ignore", "ignore", "ignore"],
+    }).exited;
+  expect(await ls({ SVC_API_URL: "http://svc.test" }, "--allow-plaintext")).toBe(0);
+  expect([seen.length, seen[0]]).toEqual([1, expect.stringContaining("/v1/edge/hosts")]);
+  expect([await ls({ NO_PROXY: "127.0.0.1" }), seen.length, asked.length]).toEqual([0, 1, 1]);
+  proxy.stop(true);
+});
+
 test("cancel, pause, resume, retry and a run that is not followed", async () => {
   play = ({ path }) =>
     path.endsWith("/cancel")

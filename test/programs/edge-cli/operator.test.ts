@@ -108,6 +108,16 @@ test("a token is an argument, a code or standard input; a bad one ends with 2 or
   expect(agreed.code).toBe(0);
 });
 
+test("a service that cannot be installed does not undo the enrolment", async () => {
+  const { json: token } = await run("token", "create", "--name", "bare-1");
+  const state = fresh();
+  const words = ["enroll", token.token, "--state-dir", state.path, "--json"];
+  const said = await edge(words, { env: { HOME: scratch("home"), PATH: "/nowhere" } });
+  expect([said.code, said.json.name, said.json.service]).toEqual([0, "bare-1", null]);
+  expect(said.err).toContain("the service is not installed");
+  expect(readIdentity(state)?.node_id).toBe(said.json.node_id);
+});
+
 /** The node with something in between that changes what it answers. */
 function between(change: (answer: Record<string, unknown>) => unknown) {
   const server = Bun.serve({
