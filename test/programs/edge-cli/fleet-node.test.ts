@@ -74,7 +74,7 @@ test("a failed run is retried over the hosts that failed, and ends by its own co
   expect((await run("fleet", "retry", started.fleet_command_id)).code).toBe(4);
 });
 
-test("fail-fast is the usual rule for commands: 6; a minimum that is unmet: 9; none at all: 5", async () => {
+test("commands fail fast and end with 6, too few hosts with 9, none with 5", async () => {
   const [bad] = await at.hosts("three", ["three-1"]);
   const halting = shown("fleet", "run", "tags=three", "--", "false");
   await (await next(bad)).end("err");
