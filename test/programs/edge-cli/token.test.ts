@@ -49,7 +49,7 @@ test("the service is the one whose key the token names and is signed by", () => 
   ]).toEqual([true, true, false, false, false, false, false, false, false]);
 });
 
-test("a token is read from its text and from the code beside it; its time is the service's", () => {
+test("a token is read from its text and from the code that is shown beside it", () => {
   for (const text of [token(), ` ${token()}\n`, `svc-edge-enroll://${token()}`])
     expect(readToken(text)).toMatchObject({ text: token(), claims: { tid: "acme", url: "https://svc.test" } });
   for (const text of [
