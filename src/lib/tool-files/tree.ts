@@ -1,5 +1,5 @@
 /**
- * The `fs.*` tools that walk a tree. They run in a process of their own with a budget (`scan-program.ts`),
+ * The `fs.*` tools that walk a tree. They run in a process of their own with a budget (`src/features/tools/fs/scan-program.ts`),
  * because neither the size of the tree nor the cost of a pattern is ours to choose. No link is followed.
  */
 import { closeSync, constants, readdirSync, rmdirSync, unlinkSync } from "node:fs";

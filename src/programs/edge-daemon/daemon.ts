@@ -22,7 +22,7 @@ import { type DaemonStatus, writeStatus } from "./state/status.ts";
 export interface DaemonOptions {
   /** Of the state; as `stateDirectory` finds it where it is absent. */
   readonly stateDir?: string | undefined;
-  /** Path of the configuration; `config.yaml` in the state directory where it is absent. */
+  /** Path of the configuration; where it is absent `SVC_EDGE_CONFIG`, else `config.yaml` in the state directory. */
   readonly config?: string | undefined;
   /** One connection only. */
   readonly once?: boolean;
@@ -59,13 +59,13 @@ export async function runDaemon(options: DaemonOptions): Promise<Exit> {
 async function run(options: DaemonOptions, log: (message: string) => void): Promise<Exit> {
   const state = realState(stateDirectory(options.stateDir));
   const { identity, key } = enrolled(state);
-  const config = loadConfig(state, options.config);
+  const config = loadConfig(state, options.config ?? process.env.SVC_EDGE_CONFIG);
   requireSafeAddress(identity);
   const user = await findUser(config.runAs);
   const release = takeLock(state);
   try {
     mkdirSync(config.workdir, { recursive: true, mode: 0o700 });
-    pruneArchive(state, Date.now());
+    pruneArchive(state, machineClocks.wall());
     return await serve({
       ...options,
       state,
@@ -132,7 +132,7 @@ async function serve(parts: Parts): Promise<Exit> {
   const host = { config, state, sandbox, user, environment: process.env, program: parts.fileToolProgram };
   const memory = keepSmall();
   const executor = new Executor({
-    ...{ journal, policy, clock, host, metrics },
+    ...{ journal, policy, clock, host, metrics, log },
     slots: config.slots,
     reports: link,
     idle: memory.give,

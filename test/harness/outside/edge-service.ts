@@ -14,6 +14,8 @@ import {
   type Progress,
   type Result,
   type ServiceKey,
+  type Started,
+  type Trace,
   type Welcome,
 } from "../../../actors/edge/frames.ts";
 import { type Connection, frameMessage } from "../../../actors/edge/signing.ts";
@@ -75,7 +77,7 @@ export class EdgePeer {
   }
 
   get started(): string[] {
-    return this.frames.filter(({ t }) => t === "started").map(({ body }) => String(body.command_id));
+    return this.frames.filter(({ t }) => t === "started").map(({ body }) => (body as unknown as Started).command_id);
   }
   get results(): Result[] {
     return this.frames.filter(({ t }) => t === "result").map(({ body }) => body as unknown as Result);
@@ -129,6 +131,11 @@ export class EdgePeer {
       max_output_bytes: 1_048_576,
       ...given,
     });
+  }
+
+  /** As `invoke`, on behalf of a trace. */
+  invokeTraced(command_id: string, trace: Trace, args: Invoke["args"]): void {
+    this.invoke({ command_id, trace, args });
   }
 
   cancel(command_id: string, grace_ms = 5_000): void {

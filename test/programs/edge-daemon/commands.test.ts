@@ -67,7 +67,7 @@ test("of the environment a command gets what the host names, and the rest is tol
 });
 
 // edge-fleet 35
-test("50 MiB of output that is no text is counted exactly, shown up to its cap, and holds up nothing", async () => {
+test("50 MiB of no text: counted exactly, shown up to its cap, holding up nothing", async () => {
   const peer = peers.get(host);
   const bytes = 50 * 1024 * 1024;
   const script = `head -c ${bytes} /dev/zero | tr '\\0' '\\377'; printf 'end\\n'`;
@@ -215,7 +215,7 @@ test("what is allowed everywhere still never enters the state directory", async 
   expect(await sh(`ls -a ${path}; cat ${key}`)).toMatchObject({ stdout_tail: ".\n..\nwork\n", exit_code: 1 });
 });
 
-test("files are written, listed, searched, edited and removed below the working directory", async () => {
+test("files are written, listed, searched, edited and removed", async () => {
   expect(await fs("write", { path: "a/b.txt", content: "one\ntwo\n" })).toMatchObject({
     status: "ok",
     structured: { bytes_written: 8, created: true },

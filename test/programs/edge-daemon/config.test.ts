@@ -6,6 +6,7 @@ import { readConfig } from "../../../src/programs/edge-daemon/config/config.ts";
 import { type Profile, profileText, writeProfile } from "../../../src/programs/edge-daemon/config/profiles.ts";
 import { prepare, type StateDirectory, stateAt } from "../../../src/programs/edge-daemon/state/directory.ts";
 import {
+  dropNextKey,
   newKey,
   promoteNextKey,
   pruneArchive,
@@ -121,6 +122,9 @@ test("keys and pins are kept, and a next key takes over", () => {
   writeKey(state, one);
   writeNextKey(state, two, 5_000);
   expect([readKey(state)?.publicKey, readNextKey(state)?.publicKey]).toEqual([one.publicKey, two.publicKey]);
+  dropNextKey(state);
+  expect(readNextKey(state)).toBeNull();
+  writeNextKey(state, two, 5_000);
   promoteNextKey(state, 1_000);
   expect([readKey(state)?.publicKey, readNextKey(state)]).toEqual([two.publicKey, null]);
   expect(readdirSync(state.archive)).toEqual(["node.key.6000"]);

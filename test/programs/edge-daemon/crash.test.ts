@@ -111,7 +111,7 @@ test.each([
   30_000,
 );
 
-test("a disk that is full refuses commands, is told of, and is used again once it has room", async () => {
+test("a full disk refuses commands, and is used again once it has room", async () => {
   const host = new TestHost(`${openConfig}sandbox: off\n`);
   const small = host.path("small");
   const copied = ["sh", "-c", `cp -a ${host.state.path}/. ${small}/ && exec "$@" --state-dir ${small}`, "sh"];

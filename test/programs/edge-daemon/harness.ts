@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { carrying } from "../../../src/lib/processes/process-table.ts";
 import { prepare, type StateDirectory, stateAt } from "../../../src/programs/edge-daemon/state/directory.ts";
 import { newKey, writeIdentity, writeKey } from "../../../src/programs/edge-daemon/state/identity.ts";
-import type { DaemonStatus } from "../../../src/programs/edge-daemon/state/status.ts";
+import { type DaemonStatus, readStatus } from "../../../src/programs/edge-daemon/state/status.ts";
 import { onLeave } from "../../harness/at-exit.ts";
 import { EdgeService, published } from "../../harness/outside/edge-service.ts";
 import { scratch } from "../../harness/scratch.ts";
@@ -99,8 +99,7 @@ export class TestHost {
   }
 
   status(): DaemonStatus | null {
-    if (!existsSync(this.state.status)) return null;
-    return JSON.parse(readFileSync(this.state.status, "utf8")) as DaemonStatus;
+    return readStatus(this.state);
   }
 
   /** A path beside the state directory. */

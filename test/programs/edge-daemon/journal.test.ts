@@ -37,7 +37,7 @@ const result = (index: number, text = ""): Result => ({
   error_message: null,
 });
 
-test("what was written is there after a restart, under the same id and never a lower number", async () => {
+test("what was written is there after a restart, with the same id and number", async () => {
   const state = fresh();
   const journal = await open(state);
   expect(journal.seq).toBe(0);
@@ -52,8 +52,8 @@ test("what was written is there after a restart, under the same id and never a l
     expect(again.unfinished().map((command) => command.id)).toEqual([idOf(3)]);
     expect(again.unacknowledged()).toEqual([idOf(2)]);
     expect(again.listed()).toEqual([
-      { command_id: idOf(2), state: "finished" },
       { command_id: idOf(3), state: "running" },
+      { command_id: idOf(2), state: "finished" },
     ]);
     expect((await again.resultOf(idOf(1)))?.stdout_tail).toBe("out 1");
     expect([again.stateOf(idOf(2)), again.stateOf(idOf(3)), again.stateOf(idOf(4))]).toEqual([
@@ -65,7 +65,7 @@ test("what was written is there after a restart, under the same id and never a l
   }
 });
 
-test("results are kept for a day after they were acknowledged, and the file stays small", async () => {
+test("results are kept a day after their ack, and the file stays small", async () => {
   const state = fresh();
   now = 1_000;
   const journal = await open(state, 2_000);
@@ -109,7 +109,7 @@ test("a write torn at any byte loses that write and nothing else", async () => {
   );
 });
 
-test("a journal that is damaged elsewhere is put aside, and the next one has another id", async () => {
+test("a journal damaged elsewhere is put aside; the next has another id", async () => {
   const state = fresh();
   const journal = await open(state);
   for (const index of [1, 2, 3]) await journal.started(started(index));

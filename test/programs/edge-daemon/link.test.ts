@@ -33,6 +33,12 @@ test("a daemon says hello with its key, and takes commands once it is welcomed",
   expect(peer.started).toEqual([id]);
   expect(peer.faults).toEqual([]);
   await until(() => host.status()?.unacknowledged === 0);
+  // The host's own log says for whom, and in which trace.
+  const traced = commandId();
+  const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  peer.invokeTraced(traced, { traceparent }, { command: "true" });
+  await peer.resultOf(traced);
+  await until(() => host.log.includes(`command ${traced}: "cmd.run" for "user-7" of "acme", trace "${traceparent}"`));
 });
 
 // edge-fleet 14
@@ -222,6 +228,7 @@ test("a machine whose clock is moved shakes hands anew before anything starts", 
   const clock = moved.path("clock");
   writeFileSync(clock, "0");
   const peer = await moved.connected({ env: { EDGE_TEST_CLOCK: clock } });
+  await until(() => moved.status()?.connected);
   writeFileSync(clock, "10000");
   const id = commandId();
   peer.invoke({ command_id: id, args: { command: "touch", args: [moved.path("ran")] } });

@@ -1,5 +1,6 @@
 /** One WebSocket to the service: through proxies, with the trust of this machine, and what a refusal says of waiting. */
 import { edgeProtocol } from "../../../../actors/edge/frames.ts";
+import { machineClocks } from "../clock.ts";
 import { proxyFor } from "./proxy.ts";
 
 export interface SocketHandlers {
@@ -97,7 +98,7 @@ export async function refusedFor(url: URL): Promise<number> {
     });
     await response.body?.cancel();
     const value = response.headers.get("retry-after") ?? "";
-    const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now();
+    const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - machineClocks.wall();
     return Number.isFinite(ms) ? Math.max(0, Math.min(ms, longestWaitMs)) : 0;
   } catch {
     return 0;
