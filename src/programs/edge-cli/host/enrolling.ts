@@ -7,6 +7,7 @@ import { ServiceKey } from "../../../../actors/edge/frames.ts";
 import { enrollmentMessage } from "../../../../actors/edge/signing.ts";
 import { Text } from "../../../../actors/kernel/schema.ts";
 import { sha256Hex } from "../../../lib/digest.ts";
+import { machineClocks } from "../../edge-daemon/clock.ts";
 import { type StateDirectory, stateAt, syncDirectory } from "../../edge-daemon/state/directory.ts";
 import {
   type HostIdentity,
@@ -18,7 +19,6 @@ import {
   writeKey,
 } from "../../edge-daemon/state/identity.ts";
 import { Failure } from "../command/exit.ts";
-import { hostNow } from "../command/host-clock.ts";
 import { serviceAddress } from "../service/address.ts";
 import { createService } from "../service/client.ts";
 import { type ReadToken, requireService } from "./token.ts";
@@ -114,7 +114,7 @@ function archiveIdentity(state: StateDirectory): void {
   ] as const;
   const there = former.filter(([path]) => existsSync(path));
   if (there.length === 0) return;
-  const folder = join(state.archive, String(hostNow()));
+  const folder = join(state.archive, String(machineClocks.wall()));
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   for (const [path, name] of there) renameSync(path, join(folder, name));
   syncDirectory(state.path);

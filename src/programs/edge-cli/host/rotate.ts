@@ -1,6 +1,7 @@
 /** `keys rotate`: the host's key is replaced by a new one, which the next connection brings into use. */
 import { existsSync } from "node:fs";
 import { rotationMessage } from "../../../../actors/edge/signing.ts";
+import { machineClocks } from "../../edge-daemon/clock.ts";
 import type { StateDirectory } from "../../edge-daemon/state/directory.ts";
 import {
   dropNextKey,
@@ -13,7 +14,6 @@ import {
 } from "../../edge-daemon/state/identity.ts";
 import { isLocked, lockHolder } from "../../edge-daemon/state/lock.ts";
 import { Failure } from "../command/exit.ts";
-import { hostNow } from "../command/host-clock.ts";
 import { chosenState, stateFlags } from "../command/state-flags.ts";
 import { seconds } from "../command/values.ts";
 import { defineVerb, jsonFlag } from "../command/verb.ts";
@@ -48,7 +48,7 @@ export const verb = defineVerb({
     // A rotation that was begun goes on with its key: the service may know it already.
     const next = readNextKey(state) ?? newKey();
     writeNextKey(state, next, keepOldMs);
-    const issued_at = Math.floor(hostNow() / 1000);
+    const issued_at = Math.floor(machineClocks.wall() / 1000);
     const message = rotationMessage(identity.node_id, next.publicKey, issued_at);
     let rotated: Rotated;
     try {

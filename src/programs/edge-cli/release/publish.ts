@@ -11,8 +11,8 @@ import { releaseMessage } from "../../../../actors/edge/signing.ts";
 import { isVersion } from "../../../../actors/edge/version.ts";
 import { machineOf, systemOf } from "../../../../actors/edge/words.ts";
 import { sha256Hex } from "../../../lib/digest.ts";
+import { machineClocks } from "../../edge-daemon/clock.ts";
 import { Failure, usageFailure } from "../command/exit.ts";
-import { hostNow } from "../command/host-clock.ts";
 import { seconds } from "../command/values.ts";
 import { defineVerb, jsonFlag } from "../command/verb.ts";
 import { readSigningKey } from "./keygen.ts";
@@ -49,7 +49,7 @@ export const verb = defineVerb({
     const programs = flags.file.length > 0 ? flags.file.map(named) : built();
     if (programs.length === 0) throw new Failure("conflict", `there is no program in ${builtIn}/: npm run build:edge`);
     mkdirSync(out, { recursive: true });
-    const now = hostNow();
+    const now = machineClocks.wall();
     const files = await Promise.all(programs.map((program) => place(program, version, out)));
     const release: Release = {
       version,

@@ -1,11 +1,11 @@
 /** Replaces this program by a released one, and the daemon with it. */
 import { judgeRelease, type Release } from "../../../../actors/edge/release.ts";
 import { machineOf, systemOf } from "../../../../actors/edge/words.ts";
+import { machineClocks } from "../../edge-daemon/clock.ts";
 import type { StateDirectory } from "../../edge-daemon/state/directory.ts";
 import { isLocked } from "../../edge-daemon/state/lock.ts";
 import { readStatus } from "../../edge-daemon/state/status.ts";
 import { Failure } from "../command/exit.ts";
-import { hostNow } from "../command/host-clock.ts";
 import { type InstallStep, installProgram } from "./install.ts";
 import { piecesOf, programSource, type ReleaseKey, readSignedRelease } from "./release-source.ts";
 import { announceTrial, endTrial, failTrial, isWelcomed, welcomeMs } from "./trial.ts";
@@ -50,7 +50,7 @@ export function currentProgram(program: string, version: string): Current {
 export async function offeredUpdate(options: UpdateOptions): Promise<Offer> {
   const { current, source, keys, allowDowngrade, allowPlaintext } = options;
   const release = await readSignedRelease(source, keys, allowPlaintext);
-  const verdict = judgeRelease(release, { ...current, now: hostNow(), allowDowngrade });
+  const verdict = judgeRelease(release, { ...current, now: machineClocks.wall(), allowDowngrade });
   const offer = { current: current.version, latest: release.version };
   switch (verdict.kind) {
     case "current":
