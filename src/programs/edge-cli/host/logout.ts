@@ -72,7 +72,7 @@ async function ended(state: StateDirectory): Promise<void> {
 /** What the daemon and this program have written; the directory itself where nothing else is in it. */
 function wipe(state: StateDirectory): void {
   const own = [state.identity, state.key, state.nextKey, state.config, state.journal, state.status, state.lock];
-  const beside = ["update.json", "node.key.enrolling"].map((name) => join(state.path, name));
+  const beside = ["update.json", "node.key.enrolling", "journal.new"].map((name) => join(state.path, name));
   for (const path of [...own, ...beside, state.archive, state.work]) rmSync(path, { recursive: true, force: true });
   if (!existsSync(state.path)) return;
   try {

@@ -1,0 +1,116 @@
+/** Three hosts on one machine, from their tokens to their end: a whole node, real daemons, the command line. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { stateAt } from "../../../src/programs/edge-daemon/state/directory.ts";
+import { readKey } from "../../../src/programs/edge-daemon/state/identity.ts";
+import { EdgeFixture } from "../../features/edge/fixture.ts";
+import { onLeave } from "../../harness/at-exit.ts";
+import { scratch } from "../../harness/scratch.ts";
+import { until } from "../../harness/until.ts";
+import { edge } from "./harness.ts";
+
+const main = join(import.meta.dir, "../../../src/programs/edge-cli/main.ts");
+let at: EdgeFixture;
+let env: Record<string, string>;
+const json = (...words: readonly string[]) => edge(words, { env: { ...env, SVC_OUTPUT: "json" } });
+const shown = (...words: readonly string[]) => edge(words, { env });
+
+class Host {
+  readonly state = stateAt(join(scratch("whole"), "state"));
+  child: Bun.Subprocess | null = null;
+  constructor(readonly name: string) {}
+
+  async enroll(): Promise<this> {
+    const { json: token } = await json("token", "create", "--name", this.name, "--tag", "try");
+    const words = ["enroll", token.token, "--no-service", "--state-dir", this.state.path];
+    const said = await edge(words, { env: { HOME: scratch("home") } });
+    if (said.code !== 0) throw new Error(said.err);
+    return this;
+  }
+
+  /** @returns when it is connected, by its own word */
+  async start(): Promise<void> {
+    const child = Bun.spawn([process.execPath, main, "edge", "daemon", "--state-dir", this.state.path], {
+      env: { PATH: process.env.PATH ?? "", HOME: scratch("home") },
+      stdio: ["ignore", "ignore", "ignore"],
+    });
+    this.child = child;
+    onLeave(() => child.kill("SIGKILL"));
+    await until(async () => (await edge(["status", "--state-dir", this.state.path])).code === 0, {
+      what: `${this.name} to be connected`,
+      timeoutMs: 20_000,
+      everyMs: 100,
+    });
+  }
+}
+
+const hosts = ["try-1", "try-2", "try-3"].map((name) => new Host(name));
+const [first, second, third] = hosts as [Host, Host, Host];
+
+beforeAll(async () => {
+  at = await EdgeFixture.open();
+  const ann = await at.user("acme", "ann");
+  await at.node.call("GET", "/v1/agents", undefined, ann);
+  env = { SVC_API_URL: at.node.url, SVC_USER_TOKEN: ann.Authorization?.slice("Bearer ".length) ?? "" };
+  for (const host of hosts) await host.enroll();
+  await Promise.all(hosts.map((host) => host.start()));
+}, 60_000);
+afterAll(async () => {
+  for (const { child } of hosts) child?.kill("SIGKILL");
+  await at?.close();
+});
+
+test("three hosts are connected, and run a command as it was typed", async () => {
+  const list = await json("ls", "--tag", "try", "--connected");
+  expect(list.json.items.map(({ name }: { name: string }) => name)).toEqual(hosts.map(({ name }) => name));
+  const done = await shown("fleet", "run", "tags=try", "os=linux", "--", "echo", "a  b; id");
+  expect([done.code, done.err]).toEqual([0, ""]);
+  for (const { name } of hosts) expect(done.out).toContain(`${name} | a  b; id\n`);
+  expect(done.out).toContain("run is complete: 3 ok\n");
+  const files = await shown("fleet", "run", "tags=try", "fs.write", "--arg", "path=a.txt", "--arg", "content=there");
+  expect(files.code).toBe(0);
+  expect(readFileSync(join(first.state.work, "a.txt"), "utf8")).toBe("there");
+  // What the profile does not list is refused by the host itself.
+  const refused = await shown("fleet", "run", "tags=try", "--on-error=continue", "--", "uname", "-a");
+  expect([refused.code, refused.out]).toEqual([1, expect.stringContaining("3 refused")]);
+});
+
+test("a canary that fails halts the roll-out; the failed subset is retried", async () => {
+  // Only the first host of the order lacks the file.
+  for (const { state } of [second, third]) writeFileSync(join(state.work, "release.txt"), "1");
+  const run = ["fleet", "run", "tags=try", "--mode=rolling=1", "--canary=1", "fs.read", "--arg", "path=release.txt"];
+  const halted = await shown(...run);
+  expect([halted.code, halted.out]).toEqual([6, expect.stringContaining("canary_failed")]);
+  expect(halted.out).toContain("1 err, 2 not started");
+  const [, id = ""] = /^run ([0-9a-f-]{36}):/m.exec(halted.out) ?? [];
+  writeFileSync(join(first.state.work, "release.txt"), "1");
+  const retried = await shown("fleet", "retry", id);
+  expect([retried.code, retried.out]).toEqual([0, expect.stringContaining("try-1: ok")]);
+});
+
+// edge-fleet 13
+test("a host's key is replaced without a break", async () => {
+  const before = readKey(second.state)?.publicKey;
+  const said = await json("keys", "rotate", "--state-dir", second.state.path);
+  expect([said.code, said.json.pending]).toEqual([0, false]);
+  expect(readKey(second.state)?.publicKey === before).toBe(false);
+  await until(async () => (await shown("status", "--state-dir", second.state.path)).code === 0, { what: "the link" });
+  const done = await shown("fleet", "run", "tags=try", "--", "hostname");
+  expect([done.code, done.out]).toEqual([0, expect.stringContaining("3 ok")]);
+});
+
+test("a host that is held is skipped, one that is revoked ends by itself with 3", async () => {
+  expect((await json("host", "hold", "try-3")).json.accepting).toBe(false);
+  const done = await shown("fleet", "run", "tags=try", "--", "true");
+  expect([done.code, done.out]).toEqual([0, expect.stringContaining("try-3: skipped, NotAccepting")]);
+  expect((await json("host", "accept", "try-3")).json.accepting).toBe(true);
+  expect((await json("host", "revoke", "try-1")).code).toBe(0);
+  expect(await first.child?.exited).toBe(3);
+  const words = ["logout", "--no-service", "--state-dir", second.state.path];
+  expect((await edge(words, { env })).code).toBe(0);
+  expect(await second.child?.exited).toBe(3);
+  expect(existsSync(second.state.path)).toBe(false);
+  const left = await json("ls", "--tag", "try");
+  expect(left.json.items.map(({ name }: { name: string }) => name)).toEqual(["try-3"]);
+});
