@@ -1,6 +1,7 @@
 /** Runs on a real node, with hosts whose daemons act as a test wants. */
-import { startNodeProcess, type NodeProcess } from "../../../harness/node/node-process.ts";
+
 import type { LooseJson } from "../../../harness/loose-json.ts";
+import { type NodeProcess, startNodeProcess } from "../../../harness/node/node-process.ts";
 import type { TestStores } from "../../../harness/stores.ts";
 import { until } from "../../../harness/until.ts";
 import { EdgeFixture, type Headers } from "../fixture.ts";
@@ -143,7 +144,8 @@ export class FleetFixture {
     });
   }
   follow(id: string, headers: Headers = {}, query = "", node = this.node): RunReader {
-    return new RunReader(`${node.url}/v1/edge/fleet/runs/${id}/stream${query}`, { headers: { ...this.ann, ...headers } });
+    return new RunReader(`${node.url}/v1/edge/fleet/runs/${id}/stream${query}`, {
+      headers: { ...this.ann, ...headers },
+    });
   }
 }
-
