@@ -1,6 +1,6 @@
 /** Three hosts on one machine, from their tokens to their end: a whole node, real daemons, the command line. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { stateAt } from "../../../src/programs/edge-daemon/state/directory.ts";
 import { readKey } from "../../../src/programs/edge-daemon/state/identity.ts";
@@ -26,6 +26,7 @@ class Host {
     const words = ["enroll", token.token, "--no-service", "--state-dir", this.state.path];
     const said = await edge(words, { env: { HOME: scratch("home") } });
     if (said.code !== 0) throw new Error(said.err);
+    appendFileSync(this.state.config, "reconnect: [0.2]\n");
     return this;
   }
 
@@ -52,7 +53,9 @@ beforeAll(async () => {
   at = await EdgeFixture.open();
   const ann = await at.user("acme", "ann");
   await at.node.call("GET", "/v1/agents", undefined, ann);
-  env = { SVC_API_URL: at.node.url, SVC_USER_TOKEN: ann.Authorization?.slice("Bearer ".length) ?? "" };
+  // A node that is started again signs tokens by another key; API keys stay.
+  const { body } = await at.node.call("POST", "/v1/api-keys", { name: "cli", scopes: ["aegis.edge.*"] }, ann);
+  env = { SVC_API_URL: at.node.url, SVC_USER_TOKEN: body.api_key };
   for (const host of hosts) await host.enroll();
   await Promise.all(hosts.map((host) => host.start()));
 }, 60_000);
@@ -98,6 +101,21 @@ test("a host's key is replaced without a break", async () => {
   await until(async () => (await shown("status", "--state-dir", second.state.path)).code === 0, { what: "the link" });
   const done = await shown("fleet", "run", "tags=try", "--", "hostname");
   expect([done.code, done.out]).toEqual([0, expect.stringContaining("3 ok")]);
+});
+
+test("kill -9 of the node in the middle of a run: it is followed to its end", async () => {
+  const following = json("fleet", "run", "tags=try", "--mode=rolling=1", "--", "sleep", "1");
+  await until(async () => (await json("fleet", "runs", "--status", "running")).json.items.length > 0, {
+    what: "the run",
+  });
+  await at.node.kill();
+  await at.node.restart();
+  const done = await following;
+  expect([done.code, done.lines.at(-1).data.summary.ok]).toEqual([0, 3]);
+  const ids = done.lines.map(({ id }: { id: number }) => id);
+  expect(ids).toEqual(ids.toSorted((one: number, other: number) => one - other));
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(done.err).toContain("the service is back");
 });
 
 test("a host that is held is skipped, one that is revoked ends by itself with 3", async () => {

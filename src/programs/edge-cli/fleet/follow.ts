@@ -28,7 +28,7 @@ interface Timing {
   /** How long the service may be away. */
   readonly patienceMs: number;
 }
-const usual: Timing = { silenceMs: 45_000, pauseMs: 250, longestPauseMs: 10_000, patienceMs: 300_000 };
+const usual: Timing = { silenceMs: 45_000, pauseMs: 250, longestPauseMs: 2000, patienceMs: 300_000 };
 
 export type Followed = { readonly end: Readonly<Record<string, unknown>> } | "interrupted";
 
