@@ -235,6 +235,30 @@ test("files are written, listed, searched, edited and removed", async () => {
   expect(await fs("read", { path: "a/b.txt" })).toMatchObject({ status: "err", error_kind: "not_found" });
 });
 
+test("a line that is cut within a character is none that breaks the connection", async () => {
+  await fs("write", { path: "long", content: `${"a".repeat(1_999)}😀` });
+  const found = await fs("grep", { pattern: "a", path: "long" });
+  expect(found).toMatchObject({ status: "ok", structured: { matches: [{ line: `${"a".repeat(1_999)}\uFFFD` }] } });
+  expect(peers.get(host)?.faults).toEqual([]);
+});
+
+test("commands in 64 slots that all write hold up no control frame", async () => {
+  const busy = new TestHost(`${openConfig}slots: 64\n`);
+  busy.service.behaviour.welcome = { heartbeat_ms: 100, stale_ms: 5_000 };
+  const peer = await busy.connected();
+  const ids = Array.from({ length: 64 }, commandId);
+  const writing = { command: "sh", args: ["-c", "head -c 200000 /dev/zero; sleep 300"] };
+  for (const command_id of ids) peer.invoke({ command_id, args: writing });
+  await until(() => ids.every((id) => peer.started.includes(id)), { timeoutMs: 25_000 });
+  const before = peer.heartbeats;
+  for (const id of ids) peer.cancel(id, 100);
+  const results = await Promise.all(ids.map((id) => peer.resultOf(id)));
+  expect(new Set(results.map(({ status }) => status))).toEqual(new Set(["cancelled"]));
+  await until(() => peer.heartbeats > before);
+  expect([peer.closed, peer.faults]).toEqual([null, []]);
+  await busy.end();
+}, 30_000);
+
 test("a result that is larger than its frame may hold is an error", async () => {
   const many = host.path("many");
   mkdirSync(many);

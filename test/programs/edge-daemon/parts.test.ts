@@ -182,7 +182,7 @@ test("a deny list is stronger, a named context counts, paths are the host's", ()
   expect(policyOf("[]").judge("cmd.run", { command: "true" }, null, 0)).toMatchObject({
     kind: "security_context_not_found",
   });
-  expect(policy.possibleTools()).toEqual([
+  expect<string[]>(policy.possibleTools()).toEqual([
     ...["cmd.run", "fs.read", "fs.write", "fs.list", "fs.create_dir"],
     ...["fs.edit", "fs.multi_edit", "fs.grep", "fs.glob"],
   ]);

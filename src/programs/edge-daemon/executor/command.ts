@@ -84,7 +84,7 @@ export async function prepareCommand(
     exited: child.exited,
     timeoutMs: Math.min(timeout_ms, maxTimeoutMs, read.timeout_asked ? read.timeout_secs * 1_000 : timeout_ms),
     outcome: async (stopped) => {
-      const code = await ended(child, command_id, output);
+      const code = await ended(child, command_id, output, sandbox.wrap !== null);
       const signal = child.signal() ?? (sandbox.wrap === null ? null : signalOf(code));
       return outcomeOf(code, signal, stopped(), output, cap, dropped, performance.now() - began);
     },
@@ -111,15 +111,23 @@ function misplaced(
   return { status: "refused", kind: "path_not_allowed", message: `cmd.run may not work in ${asked.slice(0, 1_000)}` };
 }
 
-/** Reads to the end of both streams. What the command left in its group ends with it. @returns its exit code */
-async function ended(child: GatedProcess, commandId: string, output: OutputKeeper): Promise<number> {
+/**
+ * Reads to the end of both streams. What the command has left running ends with it.
+ * @param isIsolated whether its process namespace has ended with it already
+ * @returns its exit code
+ */
+async function ended(
+  child: GatedProcess,
+  commandId: string,
+  output: OutputKeeper,
+  isIsolated: boolean,
+): Promise<number> {
   const readers = (["stdout", "stderr"] as const).map((name) => reading(name, child.outputs[name], output));
   const all = Promise.all(readers.map(({ done }) => done));
   const code = await child.exited;
-  if (!(await within(all, pipesOpenMs))) {
-    kill(child.pid, commandId);
-    if (!(await within(all, pipesOpenMs))) for (const { cancel } of readers) cancel();
-  } else if (hasProcesses(child.pid)) kill(child.pid, commandId);
+  await within(all, pipesOpenMs);
+  if (!isIsolated) kill(child.pid, commandId);
+  if (!(await within(all, pipesOpenMs))) for (const { cancel } of readers) cancel();
   return code;
 }
 

@@ -74,13 +74,15 @@ export class Executor {
 
   /** Ends what an earlier daemon left: its processes, then its commands, as lost. To be called once, first. */
   async settle(): Promise<void> {
-    await Promise.all(
-      this.parts.journal.unfinished().map(async ({ id, pid, born, started_at }) => {
-        killSurvivors(pid, born, id);
-        const message = "The daemon ended while the command was running";
-        await this.parts.journal.finished(resultOf(id, "lost", "daemon_restarted", message, { started_at }));
-      }),
-    );
+    const { journal, reports } = this.parts;
+    const settling = journal.unfinished().map(async ({ id, pid, born, started_at }) => {
+      killSurvivors(pid, born, id);
+      const message = "The daemon ended while the command was running";
+      await journal.finished(resultOf(id, "lost", "daemon_restarted", message, { started_at }));
+      reports.ended(id);
+    });
+    // A disk that takes no records holds up these ends, and not the daemon.
+    await Promise.race([Promise.all(settling), Bun.sleep(settledWithinMs)]);
   }
 
   /** A command that the service sent, perhaps again. Never rejects. */
@@ -108,7 +110,8 @@ export class Executor {
     };
     this.#active.set(id, fresh);
     this.parts.log(describe(invoke));
-    fresh.over = this.#run(fresh, invoke).finally(() => {
+    const running = this.#run(fresh, invoke).catch((error: unknown) => this.#giveUp(fresh, invoke, error));
+    fresh.over = running.finally(() => {
       this.#active.delete(id);
       if (this.#active.size === 0) this.parts.idle?.();
     });
@@ -164,7 +167,7 @@ export class Executor {
     active.stop ??= stop;
     const { prepared } = active;
     if (prepared === null || active.phase !== "running") return;
-    void endGently(prepared, graceMs);
+    void endGently(prepared, Math.min(graceMs, maxGraceMs));
   }
 
   async #run(active: Active, invoke: Invoke): Promise<void> {
@@ -174,7 +177,8 @@ export class Executor {
     if (journal.failure !== null) return this.#refuseUnwritten(active, tool);
     if (this.#isDraining) return refuse("daemon_shutdown", "The daemon is being stopped");
     if (this.#isLate(invoke)) return refuse("expired", "The command came after its time to start");
-    if (this.#active.size > this.parts.slots) return refuse("busy", `All ${this.parts.slots} slots are taken`);
+    const taken = [...this.#active.values()].filter(({ isDropped }) => !isDropped).length;
+    if (taken > this.parts.slots) return refuse("busy", `All ${this.parts.slots} slots are taken`);
     const permission = policy.judge(tool, invoke.args, invoke.security_context, clock.steady());
     if (!permission.allowed) return refuse(permission.kind, permission.message);
     try {
@@ -230,6 +234,12 @@ export class Executor {
       prepared.abandon();
       return this.#refuseUnwritten(active, invoke.tool);
     }
+    const stopped = stopOf(active);
+    if (stopped !== null) {
+      prepared.abandon();
+      const facts = { started_at: active.startedAt };
+      return this.#finish(resultOf(id, stopped.status, stopped.kind, stopped.message, facts), invoke.tool);
+    }
     active.prepared = prepared;
     active.phase = "running";
     const began = clock.steady();
@@ -242,8 +252,6 @@ export class Executor {
       message: `The command ran longer than ${prepared.timeoutMs} ms`,
     };
     const timer = setTimeout(() => this.#stop(active, timeout, frameLimits.graceMs), prepared.timeoutMs);
-    // It may have been stopped while the journal was written.
-    if (active.stop !== null) void endGently(prepared, 0);
     const outcome = fitting(await prepared.outcome(() => active.stop));
     clearTimeout(timer);
     active.phase = "ending";
@@ -254,6 +262,17 @@ export class Executor {
       resultOf(id, status, kind, message, { ...output, ...facts, exit_code: exitCode, structured }),
       invoke.tool,
     );
+  }
+
+  /** What this program did not foresee: the command ends all the same. */
+  async #giveUp(active: Active, { tool }: Invoke, error: unknown): Promise<void> {
+    this.parts.log(
+      `command ${active.id} failed in the daemon: ${error instanceof Error ? error.stack : String(error)}`,
+    );
+    active.prepared?.kill();
+    const known = this.parts.journal.stateOf(active.id);
+    if (known === "finished" || known === "ending") return;
+    await this.#finish(resultOf(active.id, "err", "internal", `The daemon failed: ${reasonOf(error)}`), tool);
   }
 
   #isLate({ not_after }: Invoke): boolean {
@@ -278,8 +297,15 @@ export class Executor {
   }
 }
 
+/** How long the daemon waits for the ends of former commands to be on disk before it connects, ms. */
+const settledWithinMs = 2_000;
+/** The longest grace that a cancelled command is given, ms. */
+const maxGraceMs = 3_600_000;
 /** How long the ends of stopped commands may take to be on disk, ms. */
 const writtenWithinMs = 10_000;
+
+/** As it is now: it may have come while the journal was written. */
+const stopOf = ({ stop }: Active): Stop | null => stop;
 
 const isFileTool = (tool: string): tool is FsTool => isHostTool(tool) && tool !== CMD_RUN;
 

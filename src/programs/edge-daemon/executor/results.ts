@@ -26,7 +26,22 @@ export function resultOf(
   more: Partial<Omit<Result, "command_id" | "status" | "error_kind" | "error_message">> = {},
 ): Result {
   const error_message = message === null ? null : message.slice(0, maxMessage).toWellFormed();
-  return { ...nothing, ...more, command_id, status, error_kind: kind, error_message };
+  const structured = wellFormed(more.structured ?? null);
+  return { ...nothing, ...more, structured, command_id, status, error_kind: kind, error_message };
+}
+
+/** Text that was cut within a character is none that a frame may hold. */
+function wellFormed(value: Json): Json {
+  return /\\ud[89a-f]/i.test(JSON.stringify(value)) ? mended(value) : value;
+}
+
+function mended(value: Json): Json {
+  if (typeof value === "string") return value.toWellFormed();
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(mended);
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name.toWellFormed(), mended(member ?? null)]),
+  );
 }
 
 /** How a process ended, before it is told. */

@@ -200,6 +200,7 @@ export class Link implements Reports {
       },
       environment,
     );
+    this.#wish = null;
     this.#connection = connection;
     this.#outbox = new Outbox(journal, (t, body) => connection.sendSigned(t, body));
     const end = await connection.ended;
@@ -305,7 +306,7 @@ export class Link implements Reports {
       epoch: null,
       ...(welcomedMs > 0 ? { lastClose: { code, reason, at } } : { lastError: `${code} ${reason}`.trim() }),
     };
-    log(`${isLost ? "the connection ended" : "not connected"}: ${code} ${reason}`);
+    log(`${isLost ? "the connection ended" : "not connected"}: ${code} ${JSON.stringify(reason)}`);
     changed();
   }
 

@@ -33,7 +33,8 @@ export class Outbox {
   async result(commandId: string): Promise<void> {
     if (this.#results.has(commandId)) return;
     this.#results.add(commandId);
-    const result: Result | null = await this.journal.resultOf(commandId);
+    // A disk that cannot be read now may be later: the next connection asks again.
+    const result: Result | null = await this.journal.resultOf(commandId).catch(() => null);
     if (result === null) {
       this.#results.delete(commandId);
       return;

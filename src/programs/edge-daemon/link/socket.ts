@@ -84,10 +84,12 @@ const longestWaitMs = 3_600_000;
 export async function refusedFor(url: URL): Promise<number> {
   const address = new URL(url);
   address.protocol = url.protocol === "wss:" ? "https:" : "http:";
+  const asking = new AbortController();
+  const timer = setTimeout(() => asking.abort(), askWithinMs);
   try {
     const response = await fetch(address, {
       redirect: "manual",
-      signal: AbortSignal.timeout(askWithinMs),
+      signal: asking.signal,
       headers: {
         Connection: "Upgrade",
         Upgrade: "websocket",
@@ -96,11 +98,14 @@ export async function refusedFor(url: URL): Promise<number> {
         "Sec-WebSocket-Protocol": edgeProtocol,
       },
     });
-    await response.body?.cancel();
     const value = response.headers.get("retry-after") ?? "";
     const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - machineClocks.wall();
     return Number.isFinite(ms) ? Math.max(0, Math.min(ms, longestWaitMs)) : 0;
   } catch {
     return 0;
+  } finally {
+    clearTimeout(timer);
+    // Where the service takes the upgrade this time, nothing is to be left of it.
+    asking.abort();
   }
 }

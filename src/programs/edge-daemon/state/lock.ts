@@ -1,7 +1,7 @@
 /** One daemon for each state directory: the lock ends with the process that holds it, however that ends. */
 import { dlopen } from "bun:ffi";
 import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
-import type { StateDirectory } from "./directory.ts";
+import { reasonOf, type StateDirectory } from "./directory.ts";
 import { EdgeFailure, exits } from "./failure.ts";
 
 const exclusiveAtOnce = 2 | 4;
@@ -9,7 +9,7 @@ const exclusiveAtOnce = 2 | 4;
 /** @throws EdgeFailure when another process holds it. Returns what lets go of it. */
 export function takeLock(state: StateDirectory): () => void {
   // Never given to children, which would hold it after the daemon's end.
-  const fd = openSync(state.lock, "a+", 0o600);
+  const fd = opened(state.lock);
   if (!lockFile(fd)) {
     closeSync(fd);
     const holder = lockHolder(state);
@@ -19,6 +19,14 @@ export function takeLock(state: StateDirectory): () => void {
   ftruncateSync(fd, 0);
   writeSync(fd, `${process.pid}\n`);
   return () => closeSync(fd);
+}
+
+function opened(path: string): number {
+  try {
+    return openSync(path, "a+", 0o600);
+  } catch (error) {
+    throw new EdgeFailure(exits.conflict, `${path} cannot be opened: ${reasonOf(error)}`);
+  }
 }
 
 /** The process that holds or held it last, by its own word; null: none. Ask `isLocked` whether it still runs. */
