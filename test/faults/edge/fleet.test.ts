@@ -32,19 +32,19 @@ test("a node killed in a wave: each host runs its command once, the run ends", a
   await begun.catch(() => {});
   await at.node.restart();
   await at.signIn();
+  for (const daemon of daemons) await daemon.connect();
   const [row] = await at.edge.stores.sql<{ id: string }[]>`select id from edge_runs order by created_at desc limit 1`;
   const id = row?.id ?? "";
   const counts = await Promise.all(
     daemons.map(async (daemon, nth) => {
       const command = await daemon.next();
-      await daemon.result(id, command, nth === 4 ? "err" : "ok");
+      await daemon.result(command, nth === 4 ? "err" : "ok");
       return command;
     }),
   );
   expect(await at.ended(id)).toMatchObject({ outcome: "complete", summary: { ok: 5, err: 1 } });
   expect(new Set(counts).size).toBe(6);
-  for (const daemon of daemons) await daemon.read();
-  expect(daemons.flatMap(({ invoked }) => invoked)).toEqual([]);
+  expect(daemons.map(({ told }) => told)).toEqual(counts.map((command) => [command]));
   const reader = at.follow(id);
   await reader.end();
   const results = reader.events.filter(({ event }) => event === "command_result").map(({ data }) => data.node_id);
@@ -58,14 +58,14 @@ test("a Redis flushed in a run: numbers stay, no event is lost or shown twice", 
   const { fleet_command_id: id } = await reader.first("fleet_started");
   const [one, ...others] = daemons;
   const command = (await one?.next()) ?? "";
-  await one?.output(id, command, 0, "some");
-  await one?.result(id, command);
+  one?.output(command, 0, "some");
+  await one?.result(command);
   await reader.first("command_result");
   const shown = [...reader.lasting];
   const redis = openRedis(own.redisUrl);
   await redis.flushall();
   redis.disconnect();
-  for (const daemon of others) await daemon.result(id, await daemon.next());
+  for (const daemon of others) await daemon.result(await daemon.next());
   await reader.end();
   const whole = at.follow(id);
   await whole.end();

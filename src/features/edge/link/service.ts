@@ -9,13 +9,13 @@ import type { edgeCommands } from "../commands/feature.ts";
 import type { edgeHosts } from "../hosts/feature.ts";
 import type { edgeKeys } from "../keys/feature.ts";
 import type { RunProgress } from "../run-stream/port.ts";
+import { admission } from "./admission.ts";
 import { createGreeting } from "./greeting.ts";
 import { linkIncidents } from "./incidents.ts";
 import type { Link } from "./link.ts";
 import { createLinks } from "./links.ts";
 import { createMetrics, observe } from "./metrics.ts";
 import { presenceRecords } from "./presence.ts";
-import { admission } from "./admission.ts";
 import { createRounds } from "./rounds.ts";
 import { linkRoutes } from "./routes.ts";
 import { createSender } from "./sender.ts";
@@ -57,7 +57,8 @@ export function openLink(node: Node, { edgeCommands, edgeHosts, edgeKeys, incide
   const heartbeatMs = settings.heartbeatSeconds * 1000;
   const staleMs = settings.staleSeconds * 1000;
   const failed = (error: unknown) => warn("edge_link", { error: String(error) });
-  const actor = ({ tenant, id }: { readonly tenant: string; readonly id: string }) => runtime.of(edgeHost).at(tenant, id);
+  const actor = ({ tenant, id }: { readonly tenant: string; readonly id: string }) =>
+    runtime.of(edgeHost).at(tenant, id);
   const told = linkIncidents(incidents);
   const metrics = createMetrics({ sql, beforeHello: () => links.freshCount(), incidents: incidents.counts });
   let progress = unseen;
@@ -229,7 +230,8 @@ function news(
   { status, epoch }: HostState,
 ): void {
   const isNew = status === "connected" ? before?.epoch !== epoch : before?.status !== status;
-  if (isNew && (status === "connected" || status === "disconnected")) info(announced[status], { tenant, node_id: id, epoch });
+  if (isNew && (status === "connected" || status === "disconnected"))
+    info(announced[status], { tenant, node_id: id, epoch });
 }
 
 /** Steps of commands that those who look at their runs may see. */
@@ -240,7 +242,9 @@ function stepsOf(id: string, before: HostState | null, after: HostState) {
     const step = { node_id: id, command_id, run_id };
     const isCancelled = cancelled !== null && former?.cancelled == null;
     return [
-      ...(status === "dispatched" && former?.status !== "dispatched" ? [{ ...step, status: "dispatched" as const }] : []),
+      ...(status === "dispatched" && former?.status !== "dispatched"
+        ? [{ ...step, status: "dispatched" as const }]
+        : []),
       ...(status === "running" && former?.status !== "running" ? [{ ...step, status: "running" as const }] : []),
       ...(isCancelled && status !== "pending" ? [{ ...step, status: "cancelling" as const }] : []),
     ];
