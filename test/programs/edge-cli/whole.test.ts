@@ -79,6 +79,70 @@ test("three hosts are connected, and run a command as it was typed", async () =>
   expect([refused.code, refused.out]).toEqual([1, expect.stringContaining("3 refused")]);
 });
 
+test("a run is previewed, listed and shown as the service has it", async () => {
+  const preview = await shown("fleet", "preview", "tags=try", "--mode=rolling=2");
+  expect(preview.out).toMatch(/try-1 +[0-9a-f-]{36} +1 +connected\n[\s\S]*try-3 +[0-9a-f-]{36} +2 +connected\n/);
+  expect(preview.out).toEndWith("3 of 3 hosts, 2 waves\n");
+  const done = await json("fleet", "run", "tags=try", "--", "whoami");
+  const id = done.lines[0].data.fleet_command_id;
+  expect((await shown("fleet", "runs", "--tool", "cmd.run", "--limit", "1")).out).toContain(id);
+  expect((await json("fleet", "runs", id)).json).toMatchObject({
+    args: { command: "whoami", args: [] },
+    policy: { mode: "Parallel", failure_policy: "FailFast" },
+    per_node: hosts.map(({ name }) => ({ name, status: "ok" })),
+  });
+  expect((await shown("fleet", "runs", id)).out).toMatch(/try-1 +[0-9a-f-]{36} +ok +1 +0 +\d+/);
+  const again = await json("fleet", "runs", id, "--follow");
+  const lasting = ({ event }: { event: string }) => event !== "command_progress";
+  expect([again.code, again.lines.filter(lasting)]).toEqual([0, done.lines.filter(lasting)]);
+});
+
+test("commands fail fast and end with 6, too few hosts with 9, none with 5", async () => {
+  expect((await shown("fleet", "run", "tags=try", "--", "false")).code).toBe(6);
+  const unmet = await shown("fleet", "run", "tags=try", "--require-min", "4", "--", "true");
+  expect([unmet.code, unmet.out]).toEqual([9, expect.stringContaining("RequireMinNotSatisfied")]);
+  const none = await shown("fleet", "run", "tags=no-such", "--", "true");
+  expect([none.code, none.out]).toEqual([5, expect.stringContaining("EdgeUnavailable")]);
+  expect((await shown("fleet", "run", "tags=try", "no.such.tool")).code).toBe(2);
+  expect((await shown("fleet", "run", "group:no-such", "--", "true")).code).toBe(4);
+});
+
+test("a run is paused, resumed and cancelled; its follower ends with 7", async () => {
+  const following = json("fleet", "run", "tags=try", "--mode=sequential", "--", "sleep", "60");
+  const running = await until(async () => (await json("fleet", "runs", "--status", "running")).json.items[0], {
+    what: "the run",
+  });
+  const id = running.fleet_command_id;
+  expect((await json("fleet", "pause", id)).json).toMatchObject({ status: "paused", pause_reasons: ["requested"] });
+  expect((await json("fleet", "resume", id)).json.pause_reasons).toEqual([]);
+  await until(async () => (await json("fleet", "runs", id)).json.per_node[0].status === "running", {
+    what: "the command to run",
+  });
+  expect((await json("fleet", "cancel", id, "--reason", "a mistake")).json.cancelled).toBe(3);
+  const done = await following;
+  expect([done.code, done.lines.at(-1).data.summary]).toEqual([
+    7,
+    expect.objectContaining({ cancelled: 1, not_started: 2 }),
+  ]);
+  expect((await json("fleet", "pause", id)).code).toBe(4);
+  expect((await json("fleet", "cancel", id)).json.cancelled).toBe(0);
+});
+
+// edge-fleet 26
+test("a run that waits for another person tells its approval, and can be cancelled", async () => {
+  const following = shown("fleet", "run", "tags=try", "--approval", "--", "true");
+  const waiting = await until(
+    async () => (await json("fleet", "runs", "--status", "awaiting_approval")).json.items[0],
+    { what: "the run that waits" },
+  );
+  expect((await json("fleet", "preview", "tags=try", "--approval")).json.requires_approval).toBe(true);
+  expect((await json("fleet", "cancel", waiting.fleet_command_id)).code).toBe(0);
+  const done = await following;
+  expect(done.code).toBe(7);
+  expect(done.out).toContain(`run is awaiting_approval, approval ${waiting.approval_id}`);
+});
+
+// edge-fleet 23
 test("a canary that fails halts the roll-out; the failed subset is retried", async () => {
   // Only the first host of the order lacks the file.
   for (const { state } of [second, third]) writeFileSync(join(state.work, "release.txt"), "1");
