@@ -2,7 +2,6 @@
  * The command line of edge hosts, for the host and for operators: `npm run -s edge -- <verb>`, or as one file
  * (`npm run build:edge`). Verbs, flags and exit codes: docs/reference/edge-cli.md.
  */
-import { once } from "node:events";
 import { isatty } from "node:tty";
 import type { Environment } from "./command/environment.ts";
 import { runCommand } from "./command/run-command.ts";
@@ -47,12 +46,16 @@ const environment: Environment = {
   },
 };
 
-/** Streams that were written to: to open one costs memory that the daemon does not need. */
-const used = new Set<NodeJS.WriteStream>();
-const write = (stream: NodeJS.WriteStream, text: string): void => {
-  used.add(stream);
-  stream.write(text);
-};
+/**
+ * What a pipe has not taken yet would be lost with the process. Streams are opened by their first text: that costs memory,
+ * which the daemon does not need.
+ */
+const taken = new Map<NodeJS.WriteStream, Promise<void>>();
+function write(stream: NodeJS.WriteStream, text: string): void {
+  // A reader that has gone, as `head` does, ends the program.
+  if (!taken.has(stream)) stream.on("error", () => process.exit(1));
+  taken.set(stream, new Promise((done) => stream.write(text, () => done())));
+}
 
 // `svc edge ls` and `svc-edge ls` are the same.
 const words = process.argv.slice(2);
@@ -61,6 +64,5 @@ const code = await runCommand({ name: "svc edge", version: programVersion, verbs
   out: (text) => write(process.stdout, text),
   error: (text) => write(process.stderr, text),
 });
-// What a pipe has not taken yet would be lost with the process.
-for (const stream of used) if (stream.writableLength > 0) await once(stream, "drain");
+await Promise.all(taken.values());
 process.exit(code);

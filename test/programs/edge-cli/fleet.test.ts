@@ -1,6 +1,8 @@
 /** Runs as the command line begins, follows and ends them, against a server that plays what the service sends. */
 import { afterAll, beforeEach, expect, test } from "bun:test";
 import { join } from "node:path";
+import { Failure } from "../../../src/programs/edge-cli/command/exit.ts";
+import { followRun } from "../../../src/programs/edge-cli/fleet/follow.ts";
 import { until } from "../../harness/until.ts";
 import { edge } from "./harness.ts";
 
@@ -252,6 +254,42 @@ test("Ctrl-C leaves the run going and says how to follow and cancel it", async (
   expect(err).toContain(`svc edge fleet runs ${run} --follow`);
   expect(err).toContain(`svc edge fleet cancel ${run}`);
   expect(asked.map(({ path }) => path)).toEqual(["/v1/edge/fleet/invoke"]);
+});
+
+test("a service that is not there is waited for, and not for ever; then 5", async () => {
+  const away = { stream: async () => Promise.reject(new Failure("unavailable", "away")) };
+  const notes: string[] = [];
+  const follow = (runId: string | null, timing: object) =>
+    followRun({
+      ...{ service: away, begin: away.stream, runId, named: () => {}, tell: () => {} },
+      note: (text) => notes.push(text),
+      interrupted: new AbortController().signal,
+      timing: { pauseMs: 1, ...timing },
+    });
+  await expect(follow(null, { firstPatienceMs: -1 })).rejects.toMatchObject({ exit: "unavailable" });
+  await expect(follow(run, { patienceMs: -1 })).rejects.toMatchObject({ exit: "unavailable" });
+  expect(notes).toEqual(Array(2).fill("the service cannot be reached; waiting for it"));
+});
+
+test("a run whose follower is refused goes on, and says how to come back", async () => {
+  play = ({ method }) =>
+    method === "POST"
+      ? stream([started], "cut")
+      : Response.json({ code: "token_expired", error: "x" }, { status: 401 });
+  const done = await edge(["fleet", "run", "all", "--", "true"], { env });
+  expect([done.code, done.err]).toEqual([3, expect.stringContaining(`svc edge fleet runs ${run} --follow`)]);
+});
+
+test("a slow reader gets all of a long answer", async () => {
+  const name = "x".repeat(1_000_000);
+  play = () => Response.json({ items: Array.from({ length: 4 }, () => ({ id: run, name })), next_cursor: null });
+  const program = join(import.meta.dir, "../../../src/programs/edge-cli/main.ts");
+  const line = `"${process.execPath}" "${program}" token ls --json | (sleep 0.3; wc -c)`;
+  const child = Bun.spawn(["/bin/sh", "-c", line], {
+    env: { PATH: process.env.PATH ?? "", ...env },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  expect(Number(await new Response(child.stdout).text())).toBeGreaterThan(4_000_000);
 });
 
 test("a proxy of the environment is the way out, and NO_PROXY the way around it", async () => {

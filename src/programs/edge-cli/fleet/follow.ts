@@ -25,10 +25,17 @@ interface Timing {
   /** First pause before connecting anew; doubled each time. */
   readonly pauseMs: number;
   readonly longestPauseMs: number;
-  /** How long the service may be away. */
+  /** How long the service may be away: before the run has an id, and from then on. */
+  readonly firstPatienceMs: number;
   readonly patienceMs: number;
 }
-const usual: Timing = { silenceMs: 45_000, pauseMs: 250, longestPauseMs: 2000, patienceMs: 300_000 };
+const usual: Timing = {
+  silenceMs: 45_000,
+  pauseMs: 250,
+  longestPauseMs: 2000,
+  firstPatienceMs: 10_000,
+  patienceMs: 300_000,
+};
 
 export type Followed = { readonly end: Readonly<Record<string, unknown>> } | "interrupted";
 
@@ -42,13 +49,14 @@ export async function followRun(options: FollowOptions): Promise<Followed> {
   const timing = { ...usual, ...options.timing };
   const progress: Progress = { runId: options.runId, last: 0, end: null };
   if (progress.runId !== null) named(progress.runId);
-  const absence = new Absence(timing.patienceMs, options.note);
+  const absence = new Absence(options.note);
   while (progress.end === null && !interrupted.aborted) {
     const before = progress.last;
     try {
       await connection(options, progress, timing, () => absence.over());
     } catch (error) {
-      if (!interrupted.aborted) absence.failed(error);
+      if (!interrupted.aborted)
+        absence.failed(error, progress.runId === null ? timing.firstPatienceMs : timing.patienceMs);
     }
     // A stream that ended without the last event, or brought nothing new, is asked for again a little later.
     if (progress.end === null && progress.last === before) await pause(timing, absence.failures, interrupted);
@@ -61,10 +69,7 @@ class Absence {
   failures = 0;
   #since = 0;
 
-  constructor(
-    private readonly patienceMs: number,
-    private readonly note: (text: string) => void,
-  ) {}
+  constructor(private readonly note: (text: string) => void) {}
 
   over(): void {
     if (this.failures > 0) this.note("the service is back");
@@ -72,7 +77,7 @@ class Absence {
   }
 
   /** @throws what is no absence, and what lasts longer than there is patience */
-  failed(error: unknown): void {
+  failed(error: unknown, patienceMs: number): void {
     const isAway = !(error instanceof Failure) || error.exit === "unavailable";
     if (!isAway) throw error;
     if (this.failures === 0) {
@@ -80,7 +85,7 @@ class Absence {
       this.note("the service cannot be reached; waiting for it");
     }
     this.failures += 1;
-    if (performance.now() - this.#since > this.patienceMs)
+    if (performance.now() - this.#since > patienceMs)
       throw error instanceof Failure ? error : new Failure("unavailable", "the service stays away", "unreachable");
   }
 }

@@ -3,7 +3,7 @@ import type { Environment } from "../command/environment.ts";
 import { type Exit, Failure } from "../command/exit.ts";
 import type { Output } from "../command/output.ts";
 import type { Service } from "../service/client.ts";
-import { type FollowOptions, followRun } from "./follow.ts";
+import { followRun } from "./follow.ts";
 import { createLive } from "./live.ts";
 import { exitOfRun, type RunEnd } from "./result.ts";
 
@@ -15,15 +15,14 @@ export interface WatchOptions {
   readonly runId?: string;
   /** A POST that begins one. */
   readonly begin?: { readonly path: string; readonly body: unknown };
-  readonly timing?: FollowOptions["timing"];
 }
 
 /** @returns by the run's end @throws Failure */
-export async function watchRun({ service, environment, output, runId, begin, timing }: WatchOptions): Promise<Exit> {
+export async function watchRun({ service, environment, output, runId, begin }: WatchOptions): Promise<Exit> {
   let known = runId ?? null;
   // The same key again begins no second run, should the first answer be lost.
   const idempotencyKey = crypto.randomUUID();
-  const followed = await followRun({
+  const following = followRun({
     service,
     begin:
       begin === undefined
@@ -36,15 +35,24 @@ export async function watchRun({ service, environment, output, runId, begin, tim
     tell: createLive(output),
     note: output.note,
     interrupted: environment.interruption(),
-    ...(timing === undefined ? {} : { timing }),
   });
-  if (followed !== "interrupted") return exitOfRun(endOf(followed.end));
-  if (known === null)
-    throw new Failure("failed", "interrupted before the run had an id; see fleet runs", "interrupted");
-  output.note(
-    [`run ${known} goes on`, `  svc edge fleet runs ${known} --follow`, `  svc edge fleet cancel ${known}`].join("\n"),
-  );
-  throw new Failure("failed", "interrupted", "interrupted");
+  try {
+    const followed = await following;
+    if (followed !== "interrupted") return exitOfRun(endOf(followed.end));
+    throw new Failure(
+      "failed",
+      known === null ? "interrupted; fleet runs tells what began" : "interrupted",
+      "interrupted",
+    );
+  } catch (error) {
+    if (known !== null)
+      output.note(
+        [`run ${known} goes on`, `  svc edge fleet runs ${known} --follow`, `  svc edge fleet cancel ${known}`].join(
+          "\n",
+        ),
+      );
+    throw error;
+  }
 }
 
 function endOf({ status, reason, summary }: Readonly<Record<string, unknown>>): RunEnd {
