@@ -118,6 +118,22 @@ test("the service is installed, kept, replaced, asked, restarted and removed", a
   expect((await run("service", "uninstall")).code).toBe(0);
 });
 
+test.skipIf(process.getuid?.() !== 0)(
+  "to root the machine's own unit is the service of its state directory",
+  async () => {
+    const { state, env, asked } = machine();
+    const wide = scratch("wide");
+    const file = join(wide, "svc-edge.service");
+    writeFileSync(file, systemdUnit(unitSpec(state, null, ["/usr/local/bin/svc-edge"], { variables: {} })));
+    const service = serviceFor(state, { variables: env }, "linux", wide);
+    expect([service.file, service.isInstalled()]).toEqual([file, true]);
+    await service.restart();
+    expect(asked()).toEqual(["systemctl restart svc-edge.service"]);
+    await expect(service.uninstall()).rejects.toMatchObject({ exit: "conflict" });
+    expect(serviceFor(stateAt(`${state.path}2`), { variables: env }, "linux", wide).file).not.toBe(file);
+  },
+);
+
 test("where the system fails, its words are told, and 5 is the code", async () => {
   const { state, run, breakIt, service } = machine();
   enrolled(state);

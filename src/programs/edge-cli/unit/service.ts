@@ -1,5 +1,5 @@
 /** The service that starts the daemon: installed, removed, asked and restarted, by systemd or launchd. */
-import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { replaceFile, type StateDirectory } from "../../edge-daemon/state/directory.ts";
@@ -41,15 +41,34 @@ interface Done {
   readonly out: string;
 }
 
-/** @param system `linux` or `darwin` */
+/**
+ * @param system `linux` or `darwin`
+ * @param wide   where units of the whole machine are
+ */
 export function serviceFor(
   state: StateDirectory,
   environment: Pick<Environment, "variables">,
   system: NodeJS.Platform = process.platform,
+  wide = "/etc/systemd/system",
 ): HostService {
   const home = variable(environment, "HOME") ?? homedir();
   const name = unitName(state);
-  return system === "darwin" ? launchd(name, home, runner(environment)) : systemd(name, home, environment);
+  if (system === "darwin") return launchd(name, home, runner(environment));
+  const file = join(wide, "svc-edge.service");
+  return isUnitOf(file, state) ? systemd("svc-edge", file, true, environment) : ofUser(name, home, environment);
+}
+
+/** Whether root has a unit there that starts the daemon of this state directory (deploy/svc-edge.service). */
+function isUnitOf(file: string, { path }: StateDirectory): boolean {
+  if (process.getuid?.() !== 0 || !existsSync(file)) return false;
+  return readFileSync(file, "utf8")
+    .split(/\s+/)
+    .some((word) => word.replaceAll('"', "") === path);
+}
+
+function ofUser(name: string, home: string, environment: Pick<Environment, "variables">): HostService {
+  const folder = variable(environment, "XDG_CONFIG_HOME") ?? join(home, ".config");
+  return systemd(name, join(folder, "systemd/user", `${name}.service`), false, environment);
 }
 
 type Run = (...command: readonly string[]) => Promise<Done>;
@@ -88,20 +107,21 @@ function writeUnit(file: string, text: string): void {
   }
 }
 
-/** A unit that an administrator has written for the whole machine is the one meant, to who may start it. */
-function systemd(name: string, home: string, environment: Pick<Environment, "variables">): HostService {
+/** @param isWide the unit is an administrator's, for the whole machine */
+function systemd(
+  name: string,
+  file: string,
+  isWide: boolean,
+  environment: Pick<Environment, "variables">,
+): HostService {
   const run = runner(environment);
-  const wide = `/etc/systemd/system/${name}.service`;
-  const isWide = process.getuid?.() === 0 && existsSync(wide);
-  const folder = variable(environment, "XDG_CONFIG_HOME") ?? join(home, ".config");
-  const file = isWide ? wide : join(folder, "systemd/user", `${name}.service`);
   const unit = `${name}.service`;
   const scope = isWide ? [] : ["--user"];
   const isInstalled = () => existsSync(file);
   return {
     ...{ name, file, isInstalled },
     async install(spec) {
-      if (isWide) throw new Failure("conflict", `${wide} is there, and not this program's`, "service_exists");
+      if (isWide) throw new Failure("conflict", `${file} is there, and not this program's`, "service_exists");
       writeUnit(file, systemdUnit(spec));
       await must(run, "systemctl", "--user", "daemon-reload");
       await must(run, "systemctl", "--user", "enable", unit);
@@ -112,7 +132,7 @@ function systemd(name: string, home: string, environment: Pick<Environment, "var
         : ["the daemon ends when this user signs out; loginctl enable-linger, as root, lets it run on"];
     },
     async uninstall() {
-      if (isWide) throw new Failure("conflict", `${wide} is not this program's to remove`, "service_exists");
+      if (isWide) throw new Failure("conflict", `${file} is not this program's to remove`, "service_exists");
       if (!isInstalled()) return;
       await must(run, "systemctl", "--user", "disable", "--now", unit);
       rmSync(file, { force: true });
