@@ -242,7 +242,7 @@ test("a new program that dies before its welcome gives the former one its place"
     at.supervisor.start();
     await at.peer("0.1.0");
     expect(at.supervisor.codes).toEqual([1]);
-    expect(at.supervisor.log).toContain("the former program is put back");
+    expect(at.supervisor.log).toContain("the former program is back");
     expect(JSON.parse(readFileSync(at.trial, "utf8"))).toMatchObject({ state: "failed", version: "0.2.0" });
   } finally {
     await at.end();

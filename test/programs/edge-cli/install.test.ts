@@ -9,6 +9,7 @@ import {
   beginTrial,
   failTrial,
   hasFailed,
+  holdTrial,
   isWelcomed,
 } from "../../../src/programs/edge-cli/update/trial.ts";
 import { restartOnTrial } from "../../../src/programs/edge-cli/update/update.ts";
@@ -179,6 +180,19 @@ test("commands that run end first; what a dead daemon wrote is waited for by non
     timing,
   });
   expect(notes.length).toBe(1);
+});
+
+test("a daemon on trial puts the former program back when it is not welcomed in time", async () => {
+  const late = replaced();
+  late.write({ pid: process.pid, connected: false });
+  const failed = holdTrial(late.trial, process.pid, 200);
+  expect([failed.isOver, await failed.verdict]).toEqual([false, "was not welcomed by the service in time"]);
+  expect([says(late.program), hasFailed(late.state, "0.2.0")]).toEqual(["0.1.0", true]);
+  const good = replaced();
+  const held = holdTrial(good.trial, process.pid, 10_000);
+  good.write({ pid: process.pid, agent_version: "0.2.0" });
+  expect([await held.verdict, says(good.program), beginTrial(good.trial)]).toEqual([null, "0.2.0", "none"]);
+  expect(await holdTrial(good.trial, process.pid).verdict).toBeNull();
 });
 
 test("a program that dies at its start again and again is put away by its daemon", async () => {

@@ -1,6 +1,6 @@
 /** Enrolment and the verbs of operators against a whole node (docs/reference/edge-cli.md). */
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { stateAt } from "../../../src/programs/edge-daemon/state/directory.ts";
 import { readIdentity, readKey, readNextKey } from "../../../src/programs/edge-daemon/state/identity.ts";
@@ -79,6 +79,17 @@ test("an identity is kept, refused or archived, as is said; a dry run does nothi
   expect(readFileSync(state.config, "utf8")).toContain('"*"');
   const [archived = ""] = readdirSync(state.archive);
   expect(readFileSync(join(state.archive, archived, "node.json"), "utf8")).toContain(id);
+});
+
+test("a configuration that the owner has written stays", async () => {
+  const state = fresh();
+  mkdirSync(state.path);
+  writeFileSync(state.config, "slots: 2\n");
+  for (const more of [[], ["--force"]]) {
+    const { json: token } = await run("token", "create");
+    expect((await onHost("enroll", token.token, ...into(state), ...more)).code).toBe(0);
+    expect(readFileSync(state.config, "utf8")).toBe("slots: 2\n");
+  }
 });
 
 test("a token is an argument, a code or standard input; a bad one ends with 2 or 3", async () => {

@@ -22,7 +22,7 @@ export const verb = defineVerb({
   positions: [0, 0],
   async run({ flags, environment }) {
     const { state, config } = chosenState(flags, environment);
-    await holdTrial(state);
+    await onTrial(state);
     const code = await runDaemon({
       stateDir: state.path,
       config: config ?? undefined,
@@ -50,22 +50,18 @@ export const verb = defineVerb({
 });
 
 /** Where this program was just installed, it must be welcomed soon, else the former one comes back. */
-async function holdTrial(state: StateDirectory): Promise<void> {
+async function onTrial(state: StateDirectory): Promise<void> {
   const program = builtProgram();
   if (program === null || !existsSync(trialFile(state))) return;
-  const { beginTrial, endTrial, failTrial, isWelcomed } = await import("../update/trial.ts");
+  const { holdTrial } = await import("../update/trial.ts");
   const trial = { state, program, version: programVersion };
-  const giveUp = async (reason: string) => {
-    log(`${programVersion} ${reason}: the former program is put back`);
-    await failTrial(state, program, programVersion);
+  const { isOver, verdict } = holdTrial(trial, process.pid);
+  const giveUp = (reason: string | null) => {
+    if (reason === null) return;
+    log(`${programVersion} ${reason}: the former program is back`);
     process.exit(1);
   };
-  const begun = beginTrial(trial);
-  if (begun === "spent") await giveUp("has ended again and again before it was welcomed");
-  if (begun !== "trying") return;
-  const watch = async () => {
-    if (await isWelcomed(state, ({ pid }) => pid === process.pid)) endTrial(state);
-    else await giveUp("was not welcomed by the service in time");
-  };
-  watch().catch((error) => log(`the trial of ${programVersion} cannot be held: ${error}`));
+  const failed = (error: unknown) => log(`the trial of ${programVersion} cannot be held: ${error}`);
+  const end = verdict.then(giveUp).catch(failed);
+  if (isOver) await end;
 }

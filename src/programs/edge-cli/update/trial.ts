@@ -86,3 +86,32 @@ export async function isWelcomed(
     await Bun.sleep(Math.min(lookMs, withinMs));
   }
 }
+
+export interface HeldTrial {
+  /** The verdict is there already; the daemon waits for it before it begins. */
+  readonly isOver: boolean;
+  /** Why the former program was put back; null where nothing is on trial, or the new one was welcomed. */
+  readonly verdict: Promise<string | null>;
+}
+
+/**
+ * Holds the program of a daemon that begins to its trial.
+ * @param pid of the daemon
+ */
+export function holdTrial(trial: OnTrial, pid: number, withinMs = welcomeMs): HeldTrial {
+  const { state, program, version } = trial;
+  const begun = beginTrial(trial);
+  if (begun === "none") return { isOver: true, verdict: Promise.resolve(null) };
+  const giveUp = async (reason: string) => {
+    await failTrial(state, program, version);
+    return reason;
+  };
+  if (begun === "spent") return { isOver: true, verdict: giveUp("ended again and again before it was welcomed") };
+  const watch = async () => {
+    if (!(await isWelcomed(state, (status) => status.pid === pid, withinMs)))
+      return giveUp("was not welcomed by the service in time");
+    endTrial(state);
+    return null;
+  };
+  return { isOver: false, verdict: watch() };
+}
