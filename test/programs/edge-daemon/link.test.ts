@@ -114,6 +114,32 @@ test("a link that is cut while a command runs has one start and one result", asy
   expect(host.lines("cut")).toBe(1);
 });
 
+// edge-fleet 30
+test("what a hello does not list was dropped, and starts only when it is sent again", async () => {
+  let peer = await host.peer;
+  for (let round = 0; round < 6; round++) {
+    const id = commandId();
+    const args = { command: "sh", args: ["-c", `echo >> ${host.path(id)}`] };
+    const before = peer;
+    peer = await next(() => {
+      before.invoke({ command_id: id, args });
+      // The first rounds leave no time at all.
+      if (round < 3) before.cut();
+      else setTimeout(() => before.cut(), round);
+    });
+    const isListed = peer.hello?.commands.some(({ command_id }) => command_id === id) ?? false;
+    if (!isListed) {
+      const other = commandId();
+      peer.invoke({ command_id: other, args: { command: "true" } });
+      await peer.resultOf(other);
+      expect(host.lines(id)).toBe(0);
+      peer.invoke({ command_id: id, args });
+    }
+    expect((await peer.resultOf(id)).status).toBe("ok");
+    expect(host.lines(id)).toBe(1);
+  }
+});
+
 // edge-fleet 12
 test("a bare 4003, and one after a badly signed revoked, are no revocation", async () => {
   const peer = await host.peer;

@@ -79,7 +79,7 @@ export async function prepareCommand(
     },
     abandon: () => child.abandon(),
     terminate: () => terminate(child.pid, sandbox.wrap !== null),
-    kill: () => kill(child.pid, command_id),
+    kill: () => kill(child.pid, command_id, sandbox.wrap !== null),
     hasProcesses: () => hasProcesses(child.pid),
     exited: child.exited,
     timeoutMs: Math.min(timeout_ms, maxTimeoutMs, read.timeout_asked ? read.timeout_secs * 1_000 : timeout_ms),
@@ -126,7 +126,7 @@ async function ended(
   const all = Promise.all(readers.map(({ done }) => done));
   const code = await child.exited;
   await within(all, pipesOpenMs);
-  if (!isIsolated) kill(child.pid, commandId);
+  if (!isIsolated) kill(child.pid, commandId, false);
   if (!(await within(all, pipesOpenMs))) for (const { cancel } of readers) cancel();
   return code;
 }

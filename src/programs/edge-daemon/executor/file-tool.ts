@@ -61,7 +61,7 @@ export function prepareFileTool(
     },
     abandon: () => child.kill("SIGKILL"),
     terminate: () => child.kill("SIGTERM"),
-    kill: () => kill(child.pid, command_id),
+    kill: () => kill(child.pid, command_id, true),
     hasProcesses: () => hasProcesses(child.pid),
     exited: child.exited,
     timeoutMs: Math.min(timeout_ms, maxTimeoutMs),

@@ -2,7 +2,7 @@
 import { close, fdatasync, fsync, ftruncateSync, open, openSync, read, readSync, rename, write } from "node:fs";
 import { promisify } from "node:util";
 import { codeOf } from "../state/directory.ts";
-import { decodeLine, type JournalRecord } from "./record.ts";
+import { decodeLine, type JournalRecord, type Span } from "./record.ts";
 
 // Not `node:fs/promises`, which takes memory of its own.
 export const openFile = promisify(open);
@@ -10,12 +10,6 @@ export const closeFile = promisify(close);
 export const syncFile = promisify(fsync);
 export const syncData = promisify(fdatasync);
 export const renameFile = promisify(rename);
-
-/** Where a line is in the file. */
-export interface LinePlace {
-  readonly at: number;
-  readonly length: number;
-}
 
 /** Writes all of it at an offset. @throws what the system says, `ENOSPC` among it */
 export async function writeAt(fd: number, bytes: Uint8Array, at: number): Promise<void> {
@@ -28,7 +22,7 @@ export async function writeAt(fd: number, bytes: Uint8Array, at: number): Promis
   }
 }
 
-export async function readAt(fd: number, { at, length }: LinePlace): Promise<Buffer> {
+export async function readAt(fd: number, { at, length }: Span): Promise<Buffer> {
   const bytes = Buffer.allocUnsafe(length);
   let done = 0;
   while (done < length) {
@@ -48,12 +42,12 @@ export interface OpenedFile {
 }
 
 /**
- * Reads every line in order and opens the file for writing. What a torn write left at its end is cut off.
+ * Reads every record in order and opens the file for writing. What a torn write left at its end is cut off.
  * @returns null where there is no file; `damaged` where something else than its end is unsound
  */
 export function readJournal(
   path: string,
-  each: (records: readonly JournalRecord[], place: LinePlace) => void,
+  each: (record: JournalRecord, place: Span) => void,
 ): OpenedFile | "damaged" | null {
   const found = openExisting(path);
   if (found === null) return null;
@@ -62,11 +56,11 @@ export function readJournal(
   let at = 0;
   let isTorn = false;
   for (const line of linesOf(fd)) {
-    const records = decodeLine(line);
-    if (records === null) isTorn = true;
-    else if (isTorn) return "damaged";
+    const decoded = decodeLine(line);
+    if (decoded !== null && isTorn) return "damaged";
+    if (decoded === null) isTorn = true;
     else {
-      each(records, { at, length: line.length });
+      for (const [index, record] of decoded.records.entries()) each(record, placed(decoded.spans[index], at));
       sound = at + line.length;
     }
     at += line.length;
@@ -74,6 +68,12 @@ export function readJournal(
   if (isTorn && isWritable) ftruncateSync(fd, sound);
   return { fd, size: sound };
 }
+
+/** Where a part of a line is in the file. */
+export const placed = (span: Span | undefined, lineAt: number): Span => ({
+  at: lineAt + (span?.at ?? 0),
+  length: span?.length ?? 0,
+});
 
 /** Also where it may not be written: what it says counts all the same. */
 function openExisting(path: string): { readonly fd: number; readonly isWritable: boolean } | null {

@@ -9,9 +9,25 @@ import { dirname, join } from "node:path";
 import type { ListedCommand, Result } from "../../../../actors/edge/frames.ts";
 import { reasonOf, type StateDirectory } from "../state/directory.ts";
 import { crashPoint, isCrashWanted } from "./crash-points.ts";
-import type { LinePlace } from "./journal-file.ts";
-import { closeFile, openFile, readAt, readJournal, renameFile, syncData, syncFile, writeAt } from "./journal-file.ts";
-import { decodeLine, encodeLine, type FinishedRecord, type JournalRecord, type StartedRecord } from "./record.ts";
+import {
+  closeFile,
+  openFile,
+  placed,
+  readAt,
+  readJournal,
+  renameFile,
+  syncData,
+  syncFile,
+  writeAt,
+} from "./journal-file.ts";
+import {
+  decodeRecord,
+  encodeLine,
+  type FinishedRecord,
+  type JournalRecord,
+  type Span,
+  type StartedRecord,
+} from "./record.ts";
 
 /** A command that may have started. */
 export type StartedCommand = Omit<StartedRecord, "k" | "n">;
@@ -22,7 +38,7 @@ type Entry =
   | {
       readonly state: "finished";
       readonly n: number;
-      readonly place: LinePlace | null;
+      readonly place: Span | null;
       readonly result: Result | null;
       readonly isVolatile: boolean;
       readonly ackedAt: number | null;
@@ -177,14 +193,11 @@ export class Journal {
 
   #load(): void {
     let hasHead = false;
-    const opened = readJournal(this.state.journal, (records, place) => {
-      for (const record of records) {
-        if (record.k === "journal") {
-          hasHead = true;
-          this.#id = record.id;
-          this.#given = Math.max(this.#given, record.seq);
-        } else this.#apply(record, place);
-      }
+    const opened = readJournal(this.state.journal, (record, place) => {
+      if (record.k !== "journal") return this.#apply(record, place);
+      hasHead = true;
+      this.#id = record.id;
+      this.#given = Math.max(this.#given, record.seq);
     });
     if (opened === null) return;
     if (opened === "damaged" || !hasHead) {
@@ -201,7 +214,7 @@ export class Journal {
     this.#synced = this.#given;
   }
 
-  #apply(record: Exclude<JournalRecord, { k: "journal" }>, place: LinePlace): void {
+  #apply(record: Exclude<JournalRecord, { k: "journal" }>, place: Span): void {
     if (record.k === "acked") {
       const entry = this.#entries.get(record.id);
       if (entry?.state === "finished") this.#entries.set(record.id, { ...entry, ackedAt: record.at });
@@ -264,16 +277,16 @@ export class Journal {
   async #write(batch: readonly Waiting[]): Promise<void> {
     const fd = this.#fd;
     if (fd === null) throw new Error("the journal is not open");
-    const line = encodeLine(batch.map(({ record }) => record));
-    const place = { at: this.#size, length: line.length };
+    const { bytes: line, spans } = encodeLine(batch.map(({ record }) => record));
+    const at = this.#size;
     const kinds = new Set(batch.map(({ record }) => record.k));
     try {
       for (const kind of ["started", "finished"] as const) {
         if (!kinds.has(kind) || !isCrashWanted(`${kind}-torn`)) continue;
-        await writeAt(fd, line.subarray(0, line.length / 2), place.at);
+        await writeAt(fd, line.subarray(0, line.length / 2), at);
         crashPoint(`${kind}-torn`);
       }
-      await writeAt(fd, line, place.at);
+      await writeAt(fd, line, at);
       for (const kind of ["started", "finished"] as const) if (kinds.has(kind)) crashPoint(`${kind}-unsynced`);
       await syncData(fd);
     } catch (error) {
@@ -281,16 +294,17 @@ export class Journal {
       throw error;
     }
     this.#size += line.length;
-    for (const { record } of batch) {
+    for (const [index, { record }] of batch.entries()) {
       if (record.k === "journal") continue;
       if (record.k !== "acked") this.#synced = Math.max(this.#synced, record.n);
-      if (record.k !== "acked" || this.#entries.get(record.id)?.state !== "finished") this.#keep(record, place);
+      if (record.k !== "acked" || this.#entries.get(record.id)?.state !== "finished")
+        this.#keep(record, placed(spans[index], at));
     }
     for (const { done } of batch) done(true);
   }
 
   /** What was acknowledged while it was being written stays so. */
-  #keep(record: Exclude<JournalRecord, { k: "journal" }>, place: LinePlace): void {
+  #keep(record: Exclude<JournalRecord, { k: "journal" }>, place: Span): void {
     const before = this.#entries.get(record.id);
     this.#apply(record, place);
     const now = this.#entries.get(record.id);
@@ -298,15 +312,14 @@ export class Journal {
       this.#entries.set(record.id, { ...now, ackedAt: before.ackedAt });
   }
 
-  async #finishedAt(commandId: string, place: LinePlace): Promise<FinishedRecord | null> {
+  async #finishedAt(commandId: string, place: Span): Promise<FinishedRecord | null> {
     if (this.#fd === null) return null;
-    const records = decodeLine(await readAt(this.#fd, place)) ?? [];
-    for (const record of records) if (record.k === "finished" && record.id === commandId) return record;
-    return null;
+    const record = decodeRecord(await readAt(this.#fd, place));
+    return record?.k === "finished" && record.id === commandId ? record : null;
   }
 
   /** One entry in the new file. @returns null where its time is over */
-  async #copy(id: string, entry: Entry, put: (record: JournalRecord) => Promise<LinePlace>): Promise<Entry | null> {
+  async #copy(id: string, entry: Entry, put: (record: JournalRecord) => Promise<Span>): Promise<Entry | null> {
     if (entry.state === "started") {
       await put(entry.record);
       return entry;
@@ -326,12 +339,12 @@ export class Journal {
     const kept = new Map<string, Entry>();
     const dropped: string[] = [];
     let size = 0;
-    const put = async (record: JournalRecord): Promise<LinePlace> => {
-      const line = encodeLine([record]);
-      const place = { at: size, length: line.length };
-      await writeAt(fd, line, size);
-      size += line.length;
-      return place;
+    const put = async (record: JournalRecord): Promise<Span> => {
+      const { bytes, spans } = encodeLine([record]);
+      const at = size;
+      await writeAt(fd, bytes, at);
+      size += bytes.length;
+      return placed(spans[0], at);
     };
     try {
       let seq = this.#synced;

@@ -45,19 +45,57 @@ const sumLength = 8;
 
 const sumOf = (bytes: Uint8Array): string => Bun.hash.crc32(bytes).toString(16).padStart(sumLength, "0");
 
-export function encodeLine(records: readonly JournalRecord[]): Buffer {
-  const text = Buffer.from(JSON.stringify(records));
-  return Buffer.concat([Buffer.from(`${sumOf(text)} `), text, Buffer.from("\n")]);
+/** Where something is, in bytes from the begin of its line or file. */
+export interface Span {
+  readonly at: number;
+  readonly length: number;
+}
+
+export interface Line {
+  readonly bytes: Buffer;
+  /** Of each record, in the line. */
+  readonly spans: readonly Span[];
+}
+
+/** In front of the first record: the sum, a blank and the bracket of the list. */
+const headLength = sumLength + 2;
+
+export function encodeLine(records: readonly JournalRecord[]): Line {
+  const texts = records.map((record) => JSON.stringify(record));
+  const text = Buffer.from(`[${texts.join(",")}]`);
+  return { bytes: Buffer.concat([Buffer.from(`${sumOf(text)} `), text, Buffer.from("\n")]), spans: spansOf(texts) };
+}
+
+function spansOf(texts: readonly string[]): Span[] {
+  let at = headLength;
+  return texts.map((text) => {
+    const span = { at, length: Buffer.byteLength(text) };
+    at += span.length + 1;
+    return span;
+  });
 }
 
 /** @param line with its line end @returns null for what is none, or torn */
-export function decodeLine(line: Uint8Array): readonly JournalRecord[] | null {
-  if (line.length < sumLength + 4 || line.at(-1) !== newline) return null;
+export function decodeLine(
+  line: Uint8Array,
+): { readonly records: readonly JournalRecord[]; readonly spans: readonly Span[] } | null {
+  if (line.length < headLength + 2 || line.at(-1) !== newline) return null;
   const text = line.subarray(sumLength + 1, -1);
   if (Buffer.from(line.subarray(0, sumLength + 1)).toString("latin1") !== `${sumOf(text)} `) return null;
+  const records = parsed(text);
+  if (!Value.Check(Records, records)) return null;
+  return { records, spans: spansOf(records.map((record) => JSON.stringify(record))) };
+}
+
+/** One record by itself, from where a line has it. @returns null for what is none */
+export function decodeRecord(bytes: Uint8Array): JournalRecord | null {
+  const record = parsed(bytes);
+  return Value.Check(JournalRecord, record) ? record : null;
+}
+
+function parsed(text: Uint8Array): unknown {
   try {
-    const records: unknown = JSON.parse(Buffer.from(text).toString("utf8"));
-    return Value.Check(Records, records) ? records : null;
+    return JSON.parse(Buffer.from(text).toString("utf8"));
   } catch {
     return null;
   }
