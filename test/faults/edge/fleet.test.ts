@@ -79,3 +79,21 @@ test("a Redis flushed in a run: numbers stay, no event is lost or shown twice", 
   await behind.end();
   expect(behind.lasting).toEqual(whole.lasting.slice(shown.length));
 });
+
+test("runs past their retention are erased with all that is kept of them", async () => {
+  const { sql } = at.edge.stores;
+  const [last] = await sql<{ id: string }[]>`select id from edge_runs order by created_at desc limit 1`;
+  await sql`update edge_runs set ended_at = now() - interval '91 days' where id <> ${last?.id ?? ""}`;
+  await at.node.stop();
+  await at.node.restart();
+  await at.signIn();
+  await until(async () => (await sql`select 1 from edge_run_requests`).length === 1, { what: "the old runs to go" });
+  const tables = ["edge_runs", "edge_run_args", "edge_run_targets", "edge_run_event_ids", "edge_commands"] as const;
+  for (const table of tables) {
+    const column = table === "edge_runs" ? "id" : "run_id";
+    const runs = await sql`select distinct ${sql(column)} as run from ${sql(table)}`;
+    expect([table, runs.map(({ run }) => run)]).toEqual([table, [last?.id]]);
+  }
+  const { runs } = (await at.call("GET", "fleet/runs")).body;
+  expect(runs.map(({ id }: { id: string }) => id)).toEqual([last?.id]);
+});

@@ -22,7 +22,7 @@ export interface EnrolledHost {
 export class EdgeFixture {
   #addresses = 0;
 
-  private constructor(
+  constructor(
     readonly stores: TestStores,
     readonly node: NodeProcess,
   ) {}

@@ -8,7 +8,6 @@ import { edgeCommands } from "../commands/feature.ts";
 import { edgeGroups } from "../groups/feature.ts";
 import { edgeHosts } from "../hosts/feature.ts";
 import { hostTargets } from "../hosts/port.ts";
-import { edgeLink } from "../link/feature.ts";
 import { edgeRunStream } from "../run-stream/feature.ts";
 import { fleetActivities } from "./activities.ts";
 import { createComposer } from "./composing.ts";
@@ -27,7 +26,7 @@ import { createSweep } from "./sweep.ts";
 
 export const edgeFleet = defineFeature({
   name: "edge/fleet",
-  needs: { audit, edgeCommands, edgeGroups, edgeHosts, edgeLink, edgeRunStream, securityContexts },
+  needs: { audit, edgeCommands, edgeGroups, edgeHosts, edgeRunStream, securityContexts },
   schemas: { FleetRunEvent, FleetPreview, FleetRun, FleetRunDetail, FleetSettings },
   tenantTables: ["edge_run_targets", "edge_runs", "edge_run_requests", "edge_settings"],
   settings: {
@@ -39,8 +38,7 @@ export const edgeFleet = defineFeature({
       default: 90,
     }),
   },
-  open(node, { audit, edgeCommands: commands, edgeGroups, edgeLink, edgeRunStream, securityContexts }) {
-    edgeLink.showProgress(edgeRunStream);
+  open(node, { audit, edgeCommands: commands, edgeGroups, edgeRunStream, securityContexts }) {
     const { sql, runtime, tenants, notices, streams: opened, now, info, warn } = node;
     const records = runRecords(sql);
     const metrics = fleetMetrics();

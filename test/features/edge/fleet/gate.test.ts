@@ -135,7 +135,7 @@ test("a suspended tenant's runs pause, finish what is in flight, and go on with 
 });
 
 // edge-fleet 43
-test("what an agent asks of one host waits for a person, is refused, or runs, as the tenant says", async () => {
+test("what an agent asks of one host waits, is refused, or runs, as the tenant says", async () => {
   const [one] = await at.hosts("agent", ["agent-1", "agent-2"]);
   const call = (id: string, target: object) =>
     at.node.call("POST", `/calls/${id}`, { target, ...uptime, securityContext: null, deadlineSeconds: 60 }, at.ann);

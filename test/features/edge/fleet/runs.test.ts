@@ -177,6 +177,26 @@ test("a host that comes in time runs what waited for it, another one's expires",
   ]);
 });
 
+test("policies are read beside the target too; a context the service knows judges", async () => {
+  const [one, two] = await at.hosts("beside", ["beside-1", "beside-2"]);
+  const body = { target: tagged("beside"), mode: "rolling", batch: 1 };
+  expect((await at.call("POST", "fleet/preview", body)).body.waves).toEqual([[one?.id], [two?.id]]);
+  const capabilities = [{ tool_pattern: "cmd.run", subcommand_allowlist: { echo: ["b"] } }];
+  const made = await at.node.call("POST", "/v1/security-contexts", { name: "careful", capabilities }, at.ann);
+  expect(made.status).toBe(201);
+  const careful = { ...echo, ...body, security_context_name: "careful" };
+  expect(told(await at.call("POST", "fleet/invoke", careful))).toEqual([403, "policy_violation"]);
+  const known = await at.begin({ ...careful, args: { command: "echo b" }, canary: 1, pause_after_canary: true });
+  await one?.result((await one.next()) ?? "");
+  expect(await at.stands(known, ({ status }) => status === "paused")).toMatchObject({
+    ...{ reason: "canary_done", security_context_name: "careful" },
+    policy: { mode: { Rolling: { batch: 1 } }, canary: 1, max_concurrency: 1 },
+  });
+  await at.call("POST", `fleet/${known}/resume`);
+  await two?.result((await two.next()) ?? "");
+  expect(await at.ended(known)).toMatchObject({ summary: { ok: 2 } });
+});
+
 // edge-fleet 25, 28
 test("a pause starts nothing, a resume goes on, a cancel reaches what was sent", async () => {
   const daemons = await at.hosts("held", ["held-1", "held-2", "held-3"]);
@@ -247,7 +267,14 @@ test("a request that means nothing is refused, and the 21st unfinished run", asy
     [{ target: "All", ...echo, policy: { max_concurency: 3 } }, 422, "validation_failed"],
     [{ target: "All", tool: "cmd.run", args: { command: "x".repeat(262_144) } }, 413, "body_too_large"],
     [{ target: "All", tool: "fs.read", args: { offset: 2 ** 53 } }, 422, "validation_failed"],
+    [{ target: "All", tool: "fs.read", args: { path: "a\0" } }, 422, "validation_failed"],
+    [{ target: { Group: "a\0" }, ...echo }, 422, "validation_failed"],
+    [{ target: "All", ...echo, security_context_name: "\ud800" }, 422, "validation_failed"],
   ];
+  const cursor = (...key: string[]) => `cursor=${Buffer.from(JSON.stringify(key)).toString("base64url")}`;
+  const some = crypto.randomUUID();
+  for (const query of [cursor("2026", some), cursor("2026-02-31T00:00:00Z", some), cursor("x", some)])
+    expect([query, (await at.call("GET", `fleet/runs?${query}&limit=1`)).status]).toEqual([query, 200]);
   for (const [body, status, code] of refusals)
     expect([body, told(await at.call("POST", "fleet/invoke", body))]).toEqual([body, [status, code]]);
   const many = await Promise.all(Array.from({ length: 20 }, () => at.begin({ target: "all", ...echo })));
@@ -261,7 +288,7 @@ test("a request that means nothing is refused, and the 21st unfinished run", asy
     cursor = page.next_cursor;
   }
   expect(ids).toEqual(new Set(many));
-  for (const id of many) await at.call("POST", `fleet/${id}/cancel`);
+  for (const id of many) expect((await at.call("POST", `fleet/${id}/cancel`, { reason: "a\0" })).status).toBe(200);
 });
 
 // edge-fleet 4, 5
