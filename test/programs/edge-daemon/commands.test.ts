@@ -215,6 +215,17 @@ test("what is allowed everywhere still never enters the state directory", async 
   expect(await sh(`ls -a ${path}; cat ${key}`)).toMatchObject({ stdout_tail: ".\n..\nwork\n", exit_code: 1 });
 });
 
+test("bubblewrap gives a command its own processes, and no new privileges", async () => {
+  const { stdout_tail } = await sh("cat /proc/self/status; ls -d /proc/[0-9]* | wc -l");
+  expect(stdout_tail).toMatch(/^NoNewPrivs:\s+1$/m);
+  // CAP_SYS_ADMIN is bit 21.
+  const effective = BigInt(`0x${/^CapEff:\s+([0-9a-f]+)$/m.exec(stdout_tail)?.[1]}`);
+  expect((effective >> 21n) & 1n).toBe(0n);
+  expect(Number(stdout_tail.trim().split("\n").at(-1))).toBeLessThan(8);
+  expect(host.status()?.sandbox).toBe("bubblewrap");
+  expect(plain.status()?.sandbox).toBe("none: switched off");
+});
+
 test("files are written, listed, searched, edited and removed", async () => {
   expect(await fs("write", { path: "a/b.txt", content: "one\ntwo\n" })).toMatchObject({
     status: "ok",

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import type { Result } from "../../../actors/edge/frames.ts";
 import { Journal } from "../../../src/programs/edge-daemon/journal/journal.ts";
+import { Outbox } from "../../../src/programs/edge-daemon/link/outbox.ts";
 import { prepare, stateAt } from "../../../src/programs/edge-daemon/state/directory.ts";
 import { scratch } from "../../harness/scratch.ts";
 
@@ -140,5 +141,30 @@ test("an end that is not on disk is told to no one, and a refusal that is not ma
   expect(journal.unacknowledged()).toEqual([idOf(1)]);
   journal.remember(result(2));
   expect(journal.unacknowledged()).toEqual([idOf(1), idOf(2)]);
+  await journal.close();
+});
+
+test("an outbox sends a result once, and waits for what is not acknowledged", async () => {
+  const state = fresh();
+  const journal = await open(state);
+  await journal.finished(result(1, "one"));
+  const sent: string[] = [];
+  const outbox = new Outbox(journal, (t) => sent.push(t));
+  await Promise.all([outbox.result(idOf(1)), outbox.result(idOf(1)), outbox.result(idOf(2))]);
+  outbox.started(idOf(3), "2031-01-01T00:00:00.000Z");
+  expect(sent).toEqual(["result", "started"]);
+  expect(outbox.waitingMs(performance.now() + 31_000)).toBeGreaterThan(30_000);
+  outbox.acknowledged(1);
+  expect(journal.unacknowledged()).toEqual([]);
+  expect(outbox.waitingMs(performance.now() + 31_000)).toBeGreaterThan(30_000);
+  outbox.acknowledged(2);
+  expect(outbox.waitingMs(performance.now() + 31_000)).toBe(0);
+  // Asked for again, it goes out again.
+  await outbox.result(idOf(1));
+  expect(sent).toEqual(["result", "started", "result"]);
+  // A connection that is gone keeps nothing waiting.
+  const gone = new Outbox(journal, () => null);
+  await gone.result(idOf(1));
+  expect(gone.waitingMs(performance.now() + 31_000)).toBe(0);
   await journal.close();
 });
