@@ -103,7 +103,7 @@ test("a daemon below the least version delivers what it has and is sent away", a
 });
 
 // edge-fleet 31
-test("a node killed with commands in flight, and Redis flushed: each has its true result", async () => {
+test("a node killed and Redis flushed with commands in flight: true results", async () => {
   const [done, running] = [through(other, await daemonOf(at, ann)), through(other, await daemonOf(at, ann))];
   for (const daemon of [done, running]) await daemon.welcome();
   const run = await invoke(at, ann, [done, running]);
@@ -128,7 +128,7 @@ test("a node killed with commands in flight, and Redis flushed: each has its tru
 });
 
 // edge-fleet 31
-test("all nodes leave one after another while 200 hosts run: each command once, with its result", async () => {
+test("all nodes leave one by one while 200 hosts run: each command once", async () => {
   const daemons: ScriptedDaemon[] = [];
   for (let from = 0; from < 200; from += 20)
     daemons.push(...(await Promise.all(Array.from({ length: 20 }, () => daemonOf(at, ann)))));

@@ -240,7 +240,7 @@ test("revoking a host during a run ends it; its daemon is told so, now and for e
 });
 
 // edge-fleet 41
-test("a held host, and two daemons on one state, get nothing new until a person accepts", async () => {
+test("a held host, and one that is cloned, wait until a person accepts", async () => {
   const one = await daemon();
   const two = await daemonOf(at, ann);
   Object.assign(two, { host: one.host });
@@ -267,7 +267,7 @@ test("a daemon that stops accepting, and accepts again, is known as such", async
   await until(async () => (await hostOf(at, ann, one)).accepting);
 });
 
-test("lists show hosts by label, status and connection; groups show their members' status", async () => {
+test("lists show hosts by label and status, groups the status of members", async () => {
   const zone = await daemon({ name: "zone-b", tags: ["listed"] });
   await zone.welcome({ capabilities: { ...zone.capabilities, labels: { zone: "b", tier: "1" } } });
   await daemon({ name: "zone-c", tags: ["listed"] });
@@ -283,7 +283,7 @@ test("lists show hosts by label, status and connection; groups show their member
 });
 
 // edge-fleet 46
-test("the 21st socket of an address that says no hello is refused; links notice nothing", async () => {
+test("the 21st socket of an address without a hello is refused", async () => {
   const one = await daemon();
   await one.welcome();
   const address = at.address();
