@@ -125,7 +125,7 @@ export type Welcome = Static<typeof Welcome>;
 export const Revoked = Type.Object({ node_id: Uuid, revoked_at: Instant });
 export type Revoked = Static<typeof Revoked>;
 
-const Heartbeat = Type.Object({ running: Count, accepting: Type.Boolean() });
+export const Heartbeat = Type.Object({ running: Count, accepting: Type.Boolean() });
 
 /** `seq`: the highest number of the daemon's that is committed. `credit`: bytes of output given back. */
 export const Ack = Type.Object({ seq: Count, credit: Type.Optional(Count) });
