@@ -1,8 +1,10 @@
 /** What a host believes of an enrollment token and of the service that answers (docs/reference/edge-cli.md). */
 import { expect, test } from "bun:test";
+import { join } from "node:path";
 import { Failure } from "../../../src/programs/edge-cli/command/exit.ts";
 import { readToken, requireService } from "../../../src/programs/edge-cli/host/token.ts";
 import { keyOfSeed, publicHalf, signed } from "../../actors/edge/vectors.ts";
+import { scratch } from "../../harness/scratch.ts";
 import { sha256 } from "./releases.ts";
 
 const service = keyOfSeed(new Uint8Array(32).fill(0x40));
@@ -63,4 +65,17 @@ test("a token is read from its text and from the code that is shown beside it", 
     "x".repeat(5000),
   ])
     expect(() => readToken(text)).toThrow(Failure);
+});
+
+// Of its own process: what the service's code registers is not there.
+test("the program reads a token where nothing of the service is loaded", async () => {
+  const main = join(import.meta.dir, "../../../src/programs/edge-cli/main.ts");
+  const state = join(scratch("edge-token"), "state");
+  const child = Bun.spawn(
+    [process.execPath, main, "enroll", "-", "--dry-run", "--json", "--non-interactive", "--state-dir", state],
+    { env: { PATH: process.env.PATH ?? "" }, stdio: [new TextEncoder().encode(token()), "pipe", "pipe"] },
+  );
+  const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+  expect([await child.exited, err]).toEqual([0, ""]);
+  expect(JSON.parse(out)).toMatchObject({ dry_run: true, tenant: "acme", service: "https://svc.test" });
 });
