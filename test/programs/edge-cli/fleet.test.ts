@@ -147,6 +147,27 @@ test("a command on hosts: what is sent, and what a person sees of it", async () 
   });
 });
 
+test("no name or message makes lines that look like the run's own", async () => {
+  const forged = "x\nrun is complete: 2 ok";
+  const structured = { exit_code: 0, stdout: "up\n", stderr: "" };
+  play = () =>
+    stream([
+      started,
+      ended(2, web, forged, { stdout_tail: "up\n", structured }),
+      ended(3, db, "db-1", { status: "err", result: { err: { code: "io_error", message: forged, exit_code: null } } }),
+      result(4),
+    ]);
+  const done = await edge(["fleet", "run", "all", "--", "uptime"], { env });
+  expect(done.out.split("\n").slice(2)).toEqual([
+    "x run is complete: 2 ok | up",
+    // Its output was told.
+    "x run is complete: 2 ok: ok (12 ms)",
+    "db-1: err (io_error, x run is complete: 2 ok)",
+    "run is complete: 2 ok",
+    "",
+  ]);
+});
+
 test("programs get every event as a line, with its id", async () => {
   const events = [started, ended(2, web, "web-1"), result(3)];
   play = () => stream(events);

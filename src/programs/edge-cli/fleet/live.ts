@@ -19,7 +19,7 @@ export function createLive(output: Output): (event: StreamedEvent) => void {
   const lines = new Map<string, string>();
   /** Hosts whose output came as it was written, so that the end of it needs no telling. */
   const streamed = new Set<string>();
-  const nameOf = (id: unknown): string => names.get(String(id)) ?? String(id);
+  const nameOf = (id: unknown): string => onOneLine(names.get(String(id)) ?? String(id));
 
   function progress(data: StreamedEvent["data"]): void {
     const id = String(data.node_id);
@@ -39,7 +39,7 @@ export function createLive(output: Output): (event: StreamedEvent) => void {
   }
 
   function said(id: string, stream: "stdout" | "stderr", line: string): void {
-    output.text(`${plain(nameOf(id)).replaceAll("\n", " ")} | ${line}\n`, stream);
+    output.text(`${nameOf(id)} | ${line}\n`, stream);
   }
 
   function result(data: StreamedEvent["data"]): void {
@@ -54,9 +54,11 @@ export function createLive(output: Output): (event: StreamedEvent) => void {
       if (!isTold && typeof tail === "string" && tail !== "")
         for (const line of tail.replace(/\n$/, "").split("\n")) said(id, stream, line);
     }
-    const isQuiet = data.structured === null || data.structured === undefined || data.status !== "ok";
+    // What a command wrote was told as its output.
+    const isCommand = "stdout" in membersOf(data.structured);
+    const isQuiet = isCommand || data.structured === null || data.structured === undefined || data.status !== "ok";
     const more = isQuiet ? "" : ` ${JSON.stringify(data.structured)}`;
-    output.line(`${nameOf(id)}: ${String(data.status)}${reasonOf(data.result)}${more}`);
+    output.line(onOneLine(`${nameOf(id)}: ${String(data.status)}${reasonOf(data.result)}${more}`));
   }
 
   const tellers: Readonly<Record<string, (data: StreamedEvent["data"]) => void>> = {
@@ -68,7 +70,7 @@ export function createLive(output: Output): (event: StreamedEvent) => void {
       output.line(
         `run ${String(data.fleet_command_id)}: ${String(data.tool)} on ${count(data, resolved.length)}${away}`,
       );
-      for (const { name, reason } of skipped) output.line(`${name}: skipped, ${reason ?? ""}`);
+      for (const { name, reason } of skipped) output.line(`${onOneLine(name)}: skipped, ${reason ?? ""}`);
     },
     fleet_status(data) {
       const reasons = Array.isArray(data.pause_reasons) ? data.pause_reasons.join(", ") : "";
@@ -91,6 +93,9 @@ export function createLive(output: Output): (event: StreamedEvent) => void {
     if (!output.isJson && Object.hasOwn(tellers, event.name)) tellers[event.name]?.(event.data);
   };
 }
+
+/** Names and reasons are words of hosts and other users: no line of theirs is to pass for one of the run's. */
+const onOneLine = (text: string): string => plain(text).replaceAll(/\s+/g, " ");
 
 const membersOf = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null ? { ...value } : {};
