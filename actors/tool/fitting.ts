@@ -39,7 +39,7 @@ export function fitted(result: Result, most: number): Result {
 }
 
 /** The beginning of a text, at most `most` bytes of UTF-8. */
-function textWithin(text: string, most: number): string {
+export function textWithin(text: string, most: number): string {
   if (text.length * 3 <= most) return text;
   const bytes = encoder.encode(text);
   if (bytes.length <= most) return text;

@@ -48,6 +48,7 @@ test.each<[string, (peer: Awaited<ReturnType<typeof next>>, b: string) => string
   ["a number too far", (peer, b) => peer.signed("invoke", b, { s: 7 })],
   ["another key under the same name", (peer, b) => peer.signed("invoke", b, { key: signingKey("edge-1") })],
   ["a key that is not pinned", (peer, b) => peer.signed("invoke", b, { key: signingKey("edge-9") })],
+  ["a long name that nothing signed", (peer, b) => peer.signed("x".repeat(128), b, { s: 7 })],
   ["no signature", (_, b) => JSON.stringify({ t: "invoke", b })],
   ["no JSON", () => "{"],
   ["a body that does not fit", (peer) => peer.signed("invoke", "{}")],

@@ -185,7 +185,10 @@ export class Connection {
     if (welcome === null || this.#welcome !== null || this.#sentS === 0) return "a welcome that does not fit";
     this.#welcome = welcome;
     this.#welcomedAt = performance.now();
-    this.#maxFrameBytes = Math.max(welcome.max_frame_bytes, frameLimits.maxHelloBytes);
+    this.#maxFrameBytes = Math.min(
+      frameLimits.maxFrameBytes,
+      Math.max(welcome.max_frame_bytes, frameLimits.maxHelloBytes),
+    );
     this.#every(Math.max(10, Math.min(1_000, welcome.stale_ms / 4)), () => {
       if (performance.now() - this.#lastHeardAt > welcome.stale_ms) this.close(closes.silent, "nothing heard");
     });

@@ -1,5 +1,6 @@
 /** One WebSocket to the service: through proxies, with the trust of this machine, and what a refusal says of waiting. */
 import { edgeProtocol } from "../../../../actors/edge/frames.ts";
+import { textWithin } from "../../../../actors/tool/fitting.ts";
 import { machineClocks } from "../clock.ts";
 import { proxyFor } from "./proxy.ts";
 
@@ -24,6 +25,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** The types of browsers are loaded as well: Bun's sockets take options, and can be ended at once. */
 const BunSocket = WebSocket as unknown as new (url: URL, options: Bun.WebSocketOptions) => Bun.WebSocket;
 
+/** A close frame holds no more, bytes of UTF-8; a longer reason could not be sent. */
+const longestReason = 123;
 /** How long the other side may take to answer a close, ms. */
 const closeWithinMs = 1_000;
 
@@ -59,7 +62,7 @@ export function openSocket(url: URL, environment: Environment, handlers: SocketH
       over(code, reason);
       if (socket.readyState === WebSocket.CONNECTING) socket.terminate();
       else {
-        socket.close(code, reason);
+        socket.close(code, textWithin(reason, longestReason));
         const timer = setTimeout(() => socket.terminate(), closeWithinMs);
         socket.addEventListener("close", () => clearTimeout(timer));
       }
