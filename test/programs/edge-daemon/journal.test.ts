@@ -1,6 +1,6 @@
 /** The journal: what is on disk counts, whatever happened to the rest (docs/reference/edge-daemon.md). */
 import { expect, test } from "bun:test";
-import { appendFileSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { appendFileSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import type { Result } from "../../../actors/edge/frames.ts";
@@ -123,6 +123,22 @@ test("a journal damaged elsewhere is put aside; the next has another id", async 
   expect(again.id).not.toBe(journal.id);
   expect([again.seq, again.listed()]).toEqual([0, []]);
   expect(readdirSync(state.archive)).toHaveLength(1);
+  await again.close();
+});
+
+test("a damaged journal that cannot be put aside is not gone on with", async () => {
+  const state = fresh();
+  const journal = await open(state);
+  for (const index of [1, 2, 3]) await journal.started(started(index));
+  await journal.close();
+  const bytes = readFileSync(state.journal);
+  bytes[bytes.indexOf(idOf(2))] = 0x39;
+  writeFileSync(state.journal, bytes);
+  rmSync(state.archive, { recursive: true });
+  writeFileSync(state.archive, "");
+  const again = await open(state);
+  expect(again.id).not.toBe(journal.id);
+  expect([again.failure, again.seq, again.listed()]).toEqual([null, 0, []]);
   await again.close();
 });
 

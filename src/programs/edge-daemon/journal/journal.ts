@@ -90,6 +90,7 @@ export class Journal {
       journal.#load();
     } catch (error) {
       journal.#failure = reasonOf(error);
+      journal.#begins();
     }
     journal.#compactAbove = 0;
     await journal.#work();
@@ -200,18 +201,23 @@ export class Journal {
       this.#given = Math.max(this.#given, record.seq);
     });
     if (opened === null) return;
-    if (opened === "damaged" || !hasHead) {
-      // What it does not tell might have run: a new journal says so to the service.
-      mkdirSync(this.state.archive, { recursive: true, mode: 0o700 });
-      renameSync(this.state.journal, join(this.state.archive, `journal.${this.options.now()}`));
-      this.#entries.clear();
-      this.#id = crypto.randomUUID();
-      this.#given = 0;
-      return;
-    }
+    if (opened === "damaged" || !hasHead) return this.#putAside();
     this.#fd = opened.fd;
     this.#size = opened.size;
     this.#synced = this.#given;
+  }
+
+  /** What the former file does not tell might have run: a new journal says so to the service. */
+  #putAside(): void {
+    this.#begins();
+    mkdirSync(this.state.archive, { recursive: true, mode: 0o700 });
+    renameSync(this.state.journal, join(this.state.archive, `journal.${this.options.now()}`));
+  }
+
+  #begins(): void {
+    this.#entries.clear();
+    this.#id = crypto.randomUUID();
+    this.#given = 0;
   }
 
   #apply(record: Exclude<JournalRecord, { k: "journal" }>, place: Span): void {
