@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { ServiceClock } from "../../../src/programs/edge-daemon/clock.ts";
 import { readConfig } from "../../../src/programs/edge-daemon/config/config.ts";
+import { commandEnvironment } from "../../../src/programs/edge-daemon/executor/environment.ts";
 import { lastText, OutputKeeper } from "../../../src/programs/edge-daemon/executor/output.ts";
 import { BackOff, type Ending } from "../../../src/programs/edge-daemon/link/back-off.ts";
 import { ProgressSender } from "../../../src/programs/edge-daemon/link/progress.ts";
@@ -187,4 +188,13 @@ test("a deny list is stronger, a named context counts, paths are the host's", ()
     ...["fs.edit", "fs.multi_edit", "fs.grep", "fs.glob"],
   ]);
   expect(policy.mountPoints()).toEqual(["/srv/app", "/etc/hosts"]);
+});
+
+test("a star lets no variable through that steers what starts a command", () => {
+  const names = ["COLOUR", "BASH_FUNC_pwd%%", "PS4", "SHELLOPTS", "GCONV_PATH"];
+  const additions = Object.fromEntries(names.map((name) => [name, "x"]));
+  const given = (allow: string[]) => commandEnvironment({ pass: [], allow }, "id", additions, [], {});
+  expect(given(["*"])).toEqual({ env: { COLOUR: "x", SVC_EDGE_COMMAND_ID: "id" }, dropped: names.slice(1).sort() });
+  // What the owner names is the owner's word.
+  expect(given(["PS4"]).env).toEqual({ PS4: "x", SVC_EDGE_COMMAND_ID: "id" });
 });

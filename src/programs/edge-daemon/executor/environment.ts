@@ -9,6 +9,17 @@ export interface CommandEnvironment {
 }
 
 /**
+ * What makes the programs that stand before a command (shell, bubblewrap, setpriv) run or load something of the caller's:
+ * they start before the journal knows of the command, and as the daemon's user. `*` does not mean these.
+ */
+const steering = new Set([
+  ...["SHELLOPTS", "BASHOPTS", "PS4", "GCONV_PATH", "GETCONF_DIR", "LOCPATH", "NLSPATH"],
+  ...["GLIBC_TUNABLES", "MALLOC_TRACE", "OPENSSL_CONF", "OPENSSL_MODULES"],
+]);
+/** A shell takes functions from names that are none. */
+const isOrdinary = (name: string): boolean => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) && !steering.has(name);
+
+/**
  * @param additions that may come from outside @param dropped names that were taken out of them already
  * @param own variables of the daemon
  */
@@ -19,7 +30,7 @@ export function commandEnvironment(
   dropped: readonly string[],
   own: Readonly<Record<string, string | undefined>>,
 ): CommandEnvironment {
-  const isAllowed = (name: string) => allow.includes("*") || allow.includes(name);
+  const isAllowed = (name: string) => allow.includes(name) || (allow.includes("*") && isOrdinary(name));
   const passed = pass.flatMap((name): [string, string][] => {
     const value = own[name];
     return value === undefined ? [] : [[name, value]];
