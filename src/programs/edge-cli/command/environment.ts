@@ -1,4 +1,5 @@
 /** The process as verbs see it: its variables and its terminal, both replaceable in tests. */
+import { plain } from "./output.ts";
 
 export interface Environment {
   readonly variables: Readonly<Record<string, string | undefined>>;
@@ -19,5 +20,5 @@ export const variable = ({ variables }: Pick<Environment, "variables">, name: st
 /** Asks for a yes; without a terminal there is none to ask, and the command line counts as meant. */
 export async function confirm(environment: Environment, question: string): Promise<boolean> {
   if (!environment.isInteractive()) return true;
-  return /^y(?:es)?$/i.test((await environment.ask(`${question} [y/N] `))?.trim() ?? "");
+  return /^y(?:es)?$/i.test((await environment.ask(plain(`${question} [y/N] `)))?.trim() ?? "");
 }

@@ -14,6 +14,8 @@ import { programVersion } from "../version.ts";
 
 /** A daemon that was revoked, or whose service was removed, ends its commands first. */
 const endsWithinMs = 15_000;
+/** Of an enrollment whose answer was not seen. */
+const pendingKey = "node.key.enrolling";
 
 export const verb = defineVerb({
   usage: "[--no-server] [--no-service] [--force]",
@@ -22,14 +24,19 @@ export const verb = defineVerb({
     ...stateFlags,
     "no-server": { kind: "switch", meaning: "does not revoke the host at the service" },
     "no-service": { kind: "switch", meaning: "leaves the service that starts the daemon" },
-    force: { kind: "switch", meaning: "asks nothing, and wipes also where revoking or removing fails" },
+    force: { kind: "switch", meaning: "asks nothing, and wipes also where revoking, removing or reading fails" },
   },
   positions: [0, 0],
   async run({ flags, environment, output }) {
     const { state } = chosenState(flags, environment);
-    const identity = readIdentity(state);
+    const identity = identityIn(state, flags.force);
     if (identity === null && !flags.force)
       throw new Failure("conflict", `${state.path} is not enrolled`, "not_enrolled");
+    if (!isState(state)) {
+      output.json({ node_id: null, state_dir: state.path, wiped: false });
+      output.line(`${state.path} holds no host: nothing was wiped`);
+      return "ok";
+    }
     const name = identity?.name ?? state.path;
     if (!flags.force && !(await confirm(environment, `End the host ${name} for ever, and wipe ${state.path}?`)))
       throw new Failure("failed", "nothing was changed", "declined");
@@ -44,13 +51,28 @@ export const verb = defineVerb({
     const isRevoked = identity !== null && !flags["no-server"];
     if (isRevoked) await attempt(() => revoke(identity, environment, flags["allow-plaintext"]));
     if (!flags["no-service"]) await attempt(() => serviceFor(state, environment).uninstall());
-    await attempt(() => ended(state));
+    // A daemon that runs on would go on with what it has read, beside the one that is enrolled here next.
+    await ended(state);
     wipe(state);
     output.json({ node_id: identity?.node_id ?? null, state_dir: state.path, wiped: true });
     output.line(`${name} is no host any more${isRevoked ? "" : "; at the service it was not revoked"}`);
     return "ok";
   },
 });
+
+/** One that is damaged is none to who wipes in any case. */
+function identityIn(state: StateDirectory, isForced: boolean): HostIdentity | null {
+  try {
+    return readIdentity(state);
+  } catch (error) {
+    if (!isForced) throw error;
+    return null;
+  }
+}
+
+/** Another directory may have a `work` or an `archive` as well, which are not ours to remove. */
+const isState = (state: StateDirectory): boolean =>
+  [state.identity, state.key, state.nextKey, join(state.path, pendingKey)].some((path) => existsSync(path));
 
 /** A host that the service does not know is done. */
 async function revoke(identity: HostIdentity, environment: Environment, allowPlaintext: boolean): Promise<void> {
@@ -72,7 +94,7 @@ async function ended(state: StateDirectory): Promise<void> {
 /** What the daemon and this program have written; the directory itself where nothing else is in it. */
 function wipe(state: StateDirectory): void {
   const own = [state.identity, state.key, state.nextKey, state.config, state.journal, state.status, state.lock];
-  const beside = ["update.json", "node.key.enrolling", "journal.new"].map((name) => join(state.path, name));
+  const beside = ["update.json", pendingKey, "journal.new"].map((name) => join(state.path, name));
   for (const path of [...own, ...beside, state.archive, state.work]) rmSync(path, { recursive: true, force: true });
   if (!existsSync(state.path)) return;
   try {

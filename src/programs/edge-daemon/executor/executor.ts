@@ -118,8 +118,11 @@ export class Executor {
   }
 
   /** Never rejects. */
-  cancel({ command_id, reason, grace_ms }: Cancel): void {
+  cancel(cancel: Cancel): void {
+    const { command_id, reason, grace_ms } = cancel;
     const active = this.#active.get(command_id);
+    // It never starts; what was sent again on this connection waits for its end, and is what is meant.
+    if (active?.isDropped) return void active.over.then(() => this.cancel(cancel));
     const stop: Stop = { status: "cancelled", kind: "cancelled", message: `Cancelled: ${reason}` };
     if (active !== undefined) {
       this.#stop(active, stop, grace_ms);
@@ -276,7 +279,8 @@ export class Executor {
   }
 
   #isLate({ not_after }: Invoke): boolean {
-    return this.parts.clock.now() > Date.parse(not_after);
+    // A moment that is none is no moment at which it may start.
+    return !(this.parts.clock.now() <= Date.parse(not_after));
   }
 
   /** The journal takes nothing: the refusal is told without it. */

@@ -1,6 +1,6 @@
 /** One daemon for each state directory: the lock ends with the process that holds it, however that ends. */
 import { dlopen } from "bun:ffi";
-import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
+import { closeSync, fstatSync, ftruncateSync, openSync, readFileSync, statSync, writeSync } from "node:fs";
 import { reasonOf, type StateDirectory } from "./directory.ts";
 import { EdgeFailure, exits } from "./failure.ts";
 
@@ -10,7 +10,8 @@ const exclusiveAtOnce = 2 | 4;
 export function takeLock(state: StateDirectory): () => void {
   // Never given to children, which would hold it after the daemon's end.
   const fd = opened(state.lock);
-  if (!lockFile(fd)) {
+  // A lock on a file that was wiped meanwhile keeps no other process out.
+  if (!lockFile(fd) || statSync(state.lock, { throwIfNoEntry: false })?.ino !== fstatSync(fd).ino) {
     closeSync(fd);
     const holder = lockHolder(state);
     const by = holder === null ? "another process" : `process ${holder}`;
