@@ -2,8 +2,11 @@
 import { expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Failure } from "../../../src/programs/edge-cli/command/exit.ts";
 import type { InstallStep } from "../../../src/programs/edge-cli/update/install.ts";
 import { putBack } from "../../../src/programs/edge-cli/update/install.ts";
+import { releaseKeys } from "../../../src/programs/edge-cli/update/keys.ts";
+import { piecesOf } from "../../../src/programs/edge-cli/update/release-source.ts";
 import {
   announceTrial,
   beginTrial,
@@ -18,7 +21,7 @@ import { takeLock } from "../../../src/programs/edge-daemon/state/lock.ts";
 import type { DaemonStatus } from "../../../src/programs/edge-daemon/state/status.ts";
 import { scratch } from "../../harness/scratch.ts";
 import { until } from "../../harness/until.ts";
-import { writeRelease } from "./releases.ts";
+import { trusted, writeRelease } from "./releases.ts";
 
 /** A program that says its version, and nothing else. */
 const saying = (version: string) => `#!/bin/sh\n# ${"x".repeat(4096)}\necho ${version}\n`;
@@ -90,6 +93,64 @@ test.each([
   const written = { version: "0.2.0", bytes: saying("0.2.0"), ...change };
   expect((await install(at, writeRelease(at.releases, written))).err).toBe(error);
   expect([says(at.program), readdirSync(at.bin)]).toEqual(["0.1.0", ["svc-edge"]]);
+});
+
+test("root takes no release keys from a file that another user can change", () => {
+  const folder = scratch("keys");
+  const config = join(folder, "config.yaml");
+  writeFileSync(config, "");
+  const isRoots = process.getuid?.() === 0;
+  const takes = (isRoot = true) => {
+    try {
+      return releaseKeys([trusted], config, isRoot).length === 1;
+    } catch (error) {
+      if (error instanceof Failure && error.exit === "authentication") return false;
+      throw error;
+    }
+  };
+  expect([takes(), takes(false)]).toEqual([isRoots, true]);
+  chmodSync(config, 0o664);
+  expect([takes(), takes(false)]).toEqual([false, true]);
+  chmodSync(config, 0o644);
+  chmodSync(folder, 0o777);
+  expect([takes(), takes(false)]).toEqual([false, true]);
+  expect(() => releaseKeys([], config)).toThrow("update.keys in the configuration is empty");
+});
+
+test("every step of a redirect must be allowed, and no secret of an address is told", async () => {
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch(request): Response {
+      const { pathname, port } = new URL(request.url);
+      const to = (name: string, host = "127.0.0.1") => Response.redirect(`http://${host}:${port}/${name}`, 302);
+      if (pathname === "/once") return to("file");
+      // Not this machine by its name, as an attacker on the way would be.
+      if (pathname === "/away") return to("once", "0.0.0.0");
+      if (pathname === "/round") return to("round");
+      return pathname === "/file" ? new Response("bytes") : new Response("", { status: 404 });
+    },
+  });
+  const read = async (path: string, isPlain = false) => {
+    let text = "";
+    try {
+      for await (const piece of piecesOf(new URL(`http://u:secret@127.0.0.1:${server.port}${path}`), isPlain))
+        text += new TextDecoder().decode(piece);
+      return text;
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      expect(error.message).not.toContain("secret");
+      return error.exit;
+    }
+  };
+  expect(await Promise.all(["/once", "/away", "/round", "/none?key=secret"].map((path) => read(path)))).toEqual([
+    "bytes",
+    "usage",
+    "unavailable",
+    "unavailable",
+  ]);
+  expect(await read("/away", true)).toBe("bytes");
+  await server.stop(true);
 });
 
 test("a place that is not writable ends with 4, and a second update at once too", async () => {

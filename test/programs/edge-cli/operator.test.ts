@@ -274,13 +274,17 @@ test("a key is rotated: the next one is kept before the service is asked", async
   expect(readNextKey(state)).toBeNull();
 });
 
-test("logout wipes no directory that holds no host, whatever it is told", async () => {
+test("logout wipes no directory that holds no host", async () => {
   const home = scratch("edge-no-host");
   for (const name of ["work", "archive"]) mkdirSync(join(home, name));
   writeFileSync(join(home, "config.yaml"), "mine");
   const words = ["logout", "--state-dir", home, "--no-service", "--force", "--json"];
   const said = await edge(words);
-  expect([said.code, said.json.wiped, readdirSync(home).sort()]).toEqual([0, false, ["archive", "config.yaml", "work"]]);
+  expect([said.code, said.json.wiped, readdirSync(home).sort()]).toEqual([
+    0,
+    false,
+    ["archive", "config.yaml", "work"],
+  ]);
   // One that is damaged is one.
   writeFileSync(join(home, "node.json"), "{");
   expect([(await edge(words.filter((word) => word !== "--force"))).code, (await edge(words)).code]).toEqual([4, 0]);

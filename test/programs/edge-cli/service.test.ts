@@ -42,6 +42,13 @@ test.skipIf(verify === null)("systemd takes the texts of both units", () => {
   }
 });
 
+test("the wide unit leaves /proc to bubblewrap, and its policy to root", () => {
+  const wide = readFileSync(join(import.meta.dir, "../../../deploy/svc-edge.service"), "utf8");
+  // Over covered parts of /proc the kernel mounts no other one.
+  expect(wide).not.toMatch(/^(ProtectKernelTunables|ProtectKernelLogs|ProtectProc|ProcSubset|InaccessiblePaths)=/m);
+  expect(wide).toMatch(/^ExecStart=.* --config \/etc\/svc-edge\.yaml$/m);
+});
+
 test("an agent of launchd holds the same command, and says how it is unloaded", () => {
   const text = launchdAgent({ ...spec, command: ["/opt/a&b", "<x>"] }, "/tmp/log");
   expect(text).toContain("<key>Label</key>\n  <string>dev.svc.");

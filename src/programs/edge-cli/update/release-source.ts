@@ -19,6 +19,7 @@ export interface ReleaseKey {
 
 /** Nothing comes for so long: the server is gone. */
 const silenceMs = 60_000;
+const mostRedirects = 5;
 
 /** A path, or an address of http or https. @throws Failure `usage` */
 export function sourceOf(text: string, allowPlaintext: boolean): URL {
@@ -45,19 +46,14 @@ function allowed(url: URL, allowPlaintext: boolean): URL {
 
 /**
  * Its pieces, as they come.
- * @throws Failure `unavailable` when it cannot be read; `usage` for a redirect to plain http
+ * @throws Failure `unavailable` when it cannot be read; `usage` for a redirect to plain http, at any step
  */
 export async function* piecesOf(source: URL, allowPlaintext: boolean): AsyncGenerator<Uint8Array> {
   if (source.protocol === "file:") return yield* piecesOfFile(source);
   const silent = new AbortController();
   let timer = setTimeout(() => silent.abort(), silenceMs);
   try {
-    const response = await fetch(source, {
-      headers: { "Accept-Encoding": "identity" },
-      signal: silent.signal,
-      decompress: false,
-    });
-    allowed(new URL(response.url), allowPlaintext);
+    const response = await fetched(source, allowPlaintext, silent.signal);
     if (!response.ok || response.body === null) throw new Error(`the server answered ${response.status}`);
     for await (const piece of response.body) {
       clearTimeout(timer);
@@ -65,12 +61,34 @@ export async function* piecesOf(source: URL, allowPlaintext: boolean): AsyncGene
       yield piece;
     }
   } catch (error) {
-    throw error instanceof Failure ? error : unreachable(source.href, error);
+    throw error instanceof Failure ? error : unreachable(shown(source), error);
   } finally {
     clearTimeout(timer);
     silent.abort();
   }
 }
+
+/** Each step of a redirect must be allowed by itself: one over plain http could lead anywhere. */
+async function fetched(source: URL, allowPlaintext: boolean, signal: AbortSignal): Promise<Response> {
+  let at = source;
+  for (let step = 0; step <= mostRedirects; step += 1) {
+    const headers = { "Accept-Encoding": "identity" };
+    const response = await fetch(at, { headers, signal, decompress: false, redirect: "manual" });
+    const location = response.status >= 300 && response.status < 400 ? response.headers.get("location") : null;
+    if (location === null) return response;
+    await response.body?.cancel();
+    const next = URL.parse(location, at);
+    if (next === null || next.protocol === "file:") throw new Error("the server answers with a redirect to no address");
+    if (at.protocol === "https:" && next.protocol === "http:" && !allowPlaintext)
+      throw usageFailure(`${shown(at)} leads to plain http, which needs --allow-plaintext`);
+    at = allowed(next, allowPlaintext);
+  }
+  throw new Error("the server answers with redirects without end");
+}
+
+/** Without what may be a secret in it. */
+const shown = (source: URL): string =>
+  source.protocol === "file:" ? source.pathname : `${source.origin}${source.pathname}`;
 
 async function* piecesOfFile(source: URL): AsyncGenerator<Uint8Array> {
   try {
@@ -100,11 +118,11 @@ export async function readSignedRelease(
   let size = 0;
   for await (const piece of piecesOf(source, allowPlaintext)) {
     size += piece.length;
-    if (size > maxReleaseFileBytes) throw bad(`${source.href} is larger than a release file may be`);
+    if (size > maxReleaseFileBytes) throw bad(`${shown(source)} is larger than a release file may be`);
     pieces.push(piece);
   }
   const file = readReleaseFile(new TextDecoder().decode(Buffer.concat(pieces)));
-  if (file === null) throw bad(`${source.href} is no release file`);
+  if (file === null) throw bad(`${shown(source)} is no release file`);
   const message = releaseMessage(sha256Hex(file.b));
   const isGood = keys.some(({ kid, public_key }) => {
     const key = kid === file.kid ? readEdgeKey(public_key) : null;

@@ -1,12 +1,12 @@
 /** `update`: replaces this program by a released one. */
 import { loadConfig } from "../../edge-daemon/config/config.ts";
-import { Failure, usageFailure } from "../command/exit.ts";
+import { usageFailure } from "../command/exit.ts";
 import { chosenState, stateFlags } from "../command/state-flags.ts";
 import { defineVerb, jsonFlag } from "../command/verb.ts";
 import { programFile } from "../program.ts";
 import { serviceFor } from "../unit/service.ts";
 import { programVersion } from "../version.ts";
-import { builtInKeys } from "./keys.ts";
+import { releaseKeys } from "./keys.ts";
 import { sourceOf } from "./release-source.ts";
 import { currentProgram, offeredUpdate, restartOnTrial } from "./update.ts";
 
@@ -24,12 +24,11 @@ export const verb = defineVerb({
   positions: [0, 0],
   async run({ flags, environment, output }) {
     const { state, config } = chosenState(flags, environment);
-    const { update } = loadConfig(state, config ?? state.config);
+    const configFile = config ?? state.config;
+    const { update } = loadConfig(state, configFile);
     const from = flags.from ?? update.url;
     if (from === null) throw usageFailure("where from? --from, or update.url in the configuration");
-    const keys = [...builtInKeys, ...update.keys];
-    if (keys.length === 0)
-      throw new Failure("authentication", "no key may sign releases: update.keys in the configuration is empty");
+    const keys = releaseKeys(update.keys, configFile);
     const source = sourceOf(from, flags["allow-plaintext"]);
     const current = currentProgram(flags.check ? process.execPath : programFile(), programVersion);
     const { install, ...offer } = await offeredUpdate({
