@@ -1,6 +1,6 @@
 /** Commands on a host: what runs, with what, and what is told of it (docs/reference/edge-daemon.md). */
 import { afterAll, expect, test } from "bun:test";
-import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, renameSync, rmdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Invoke } from "../../../actors/edge/frames.ts";
 import { profileText } from "../../../src/programs/edge-daemon/config/profiles.ts";
@@ -302,4 +302,19 @@ test("the metrics page counts what ended, by tool and status, and names no one",
     expect(page).toContain(`svc_edge_daemon_${line}\n`);
   expect(page).not.toContain("acme");
   await shown.end();
+});
+
+test("nothing runs while the state directory is not where it was", async () => {
+  const away = `${plain.state.path}.away`;
+  renameSync(plain.state.path, away);
+  mkdirSync(plain.state.path);
+  const key = join(away, "node.key");
+  const moved = [await sh(`cat ${key}`, { cwd: "/" }, plain), await fs("read", { path: key }, plain)];
+  rmdirSync(plain.state.path);
+  renameSync(away, plain.state.path);
+  expect(moved.map(({ status, error_kind }) => [status, error_kind])).toEqual([
+    ["refused", "io_error"],
+    ["refused", "io_error"],
+  ]);
+  expect((await sh("echo back", { cwd: "/" }, plain)).stdout_tail).toBe("back\n");
 });

@@ -1,15 +1,23 @@
 /** Parts of the edge daemon by themselves: waiting, proxies, output, policy (docs/reference/edge-daemon.md). */
 import { expect, test } from "bun:test";
+import { existsSync, realpathSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import fc from "fast-check";
+import type { Invoke } from "../../../actors/edge/frames.ts";
 import { ServiceClock } from "../../../src/programs/edge-daemon/clock.ts";
 import { readConfig } from "../../../src/programs/edge-daemon/config/config.ts";
 import { commandEnvironment } from "../../../src/programs/edge-daemon/executor/environment.ts";
+import { Executor } from "../../../src/programs/edge-daemon/executor/executor.ts";
 import { lastText, OutputKeeper } from "../../../src/programs/edge-daemon/executor/output.ts";
+import { Journal } from "../../../src/programs/edge-daemon/journal/journal.ts";
 import { BackOff, type Ending } from "../../../src/programs/edge-daemon/link/back-off.ts";
 import { ProgressSender } from "../../../src/programs/edge-daemon/link/progress.ts";
 import { proxyFor } from "../../../src/programs/edge-daemon/link/proxy.ts";
+import { DaemonMetrics } from "../../../src/programs/edge-daemon/metrics.ts";
 import { LocalPolicy } from "../../../src/programs/edge-daemon/policy/local-policy.ts";
-import { stateAt } from "../../../src/programs/edge-daemon/state/directory.ts";
+import { prepare, stateAt } from "../../../src/programs/edge-daemon/state/directory.ts";
+import { scratch } from "../../harness/scratch.ts";
+import { until } from "../../harness/until.ts";
 
 const ending = (code: number, more: Partial<Ending> = {}): Ending => ({ code, reason: "", welcomedMs: 0, ...more });
 
@@ -197,4 +205,44 @@ test("a star lets no variable through that steers what starts a command", () => 
   expect(given(["*"])).toEqual({ env: { COLOUR: "x", SVC_EDGE_COMMAND_ID: "id" }, dropped: names.slice(1).sort() });
   // What the owner names is the owner's word.
   expect(given(["PS4"]).env).toEqual({ PS4: "x", SVC_EDGE_COMMAND_ID: "id" });
+});
+
+test("a cancel of what was dropped and sent again is of the one that was sent again", async () => {
+  const state = stateAt(join(realpathSync(scratch("edge-executor")), "state"));
+  prepare(state);
+  const journal = await Journal.open(state, { now: () => Date.now() });
+  const config = readConfig("contexts: [{name: default, capabilities: [{tool_pattern: cmd.run}]}]", state);
+  const [gate, touched] = [join(state.work, "gate"), join(state.work, "touched")];
+  // A command that takes as long to prepare as the test likes.
+  const waiting = ["/bin/sh", "-c", 'until [ -e "$0" ]; do sleep 0.02; done; exec "$@"', gate];
+  const none = () => {};
+  const clock = new ServiceClock();
+  clock.set(new Date().toISOString());
+  const executor = new Executor({
+    ...{ slots: 4, journal, policy: new LocalPolicy(config), clock, metrics: new DaemonMetrics() },
+    host: {
+      ...{ config, state, user: null, environment: process.env, program: [] },
+      sandbox: { name: "slow", wrap: (cwd) => [...waiting, "/usr/bin/env", "-C", cwd] },
+    },
+    reports: { started: none, ended: none, output: none, flush: none },
+    log: none,
+  });
+  const invoke = (command_id: string, not_after: string): Invoke => ({
+    ...{ command_id, fleet_command_id: command_id, attempt: 1, tool: "cmd.run", security_context: null, not_after },
+    ...{ args: { command: "touch", args: [touched] }, requested_by: { sub: "u", tenant_id: "t" } },
+    ...{ timeout_ms: 60_000, max_output_bytes: 1_024 },
+  });
+  const [id, odd] = [crypto.randomUUID(), crypto.randomUUID()];
+  executor.invoke(invoke(id, "2999-01-01T00:00:00Z"));
+  await executor.dropUnjournaled();
+  executor.invoke(invoke(id, "2999-01-01T00:00:00Z"));
+  executor.cancel({ command_id: id, reason: "operator", grace_ms: 0 });
+  writeFileSync(gate, "");
+  expect((await until(() => journal.resultOf(id))).status).toBe("cancelled");
+  expect(existsSync(touched)).toBe(false);
+  // No moment at all is past as well.
+  executor.invoke(invoke(odd, "2999-13-45T00:00:00Z"));
+  expect(await until(() => journal.resultOf(odd))).toMatchObject({ status: "refused", error_kind: "expired" });
+  await executor.drain(0);
+  await journal.close();
 });

@@ -7,6 +7,15 @@ import type { StateDirectory } from "../state/directory.ts";
 
 export const closedState = (state: StateDirectory): ClosedDirectory => ({ host: state.path, except: "work" });
 
+/**
+ * Tells whether the state directory still is where it was. A command that may move what lies above it would find it
+ * uncovered under its new name.
+ */
+export function watchPlace(state: StateDirectory): () => boolean {
+  const closed = new Closed(closedState(state));
+  return () => closed.is(statSync(state.path, { throwIfNoEntry: false }) ?? null);
+}
+
 /** Whether a directory is the state directory or lies in it, `work` apart. @param path real and absolute */
 export function isClosed(state: StateDirectory, path: string): boolean {
   const closed = new Closed(closedState(state));

@@ -13,6 +13,7 @@ import type { Journal } from "../journal/journal.ts";
 import type { DaemonMetrics } from "../metrics.ts";
 import { isHostTool, type LocalPolicy, type Permission } from "../policy/local-policy.ts";
 import { reasonOf } from "../state/directory.ts";
+import { watchPlace } from "./closed-state.ts";
 import { type CommandHost, prepareCommand } from "./command.ts";
 import { type FileToolHost, prepareFileTool } from "./file-tool.ts";
 import type { StreamName } from "./output.ts";
@@ -59,8 +60,11 @@ interface Active {
 export class Executor {
   readonly #active = new Map<string, Active>();
   #isDraining = false;
+  readonly #isInPlace: () => boolean;
 
-  constructor(private readonly parts: ExecutorParts) {}
+  constructor(private readonly parts: ExecutorParts) {
+    this.#isInPlace = watchPlace(parts.host.state);
+  }
 
   get running(): number {
     return this.#active.size;
@@ -122,7 +126,10 @@ export class Executor {
     const { command_id, reason, grace_ms } = cancel;
     const active = this.#active.get(command_id);
     // It never starts; what was sent again on this connection waits for its end, and is what is meant.
-    if (active?.isDropped) return void active.over.then(() => this.cancel(cancel));
+    if (active?.isDropped) {
+      void active.over.then(() => this.cancel(cancel));
+      return;
+    }
     const stop: Stop = { status: "cancelled", kind: "cancelled", message: `Cancelled: ${reason}` };
     if (active !== undefined) {
       this.#stop(active, stop, grace_ms);
@@ -203,6 +210,8 @@ export class Executor {
   async #prepare(active: Active, invoke: Invoke, permission: Permission): Promise<Prepared | Unprepared> {
     const { host, reports } = this.parts;
     const { tool } = invoke;
+    if (!this.#isInPlace())
+      return { status: "refused", kind: "io_error", message: "The state directory of this host is not where it was" };
     try {
       if (tool === CMD_RUN) {
         return await prepareCommand(host, invoke, permission, (stream, offset, bytes) =>

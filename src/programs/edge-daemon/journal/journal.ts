@@ -201,7 +201,10 @@ export class Journal {
       this.#given = Math.max(this.#given, record.seq);
     });
     if (opened === null) return;
-    if (opened === "damaged" || !hasHead) return this.#putAside();
+    if (opened === "damaged" || !hasHead) {
+      this.#putAside();
+      return;
+    }
     this.#fd = opened.fd;
     this.#size = opened.size;
     this.#synced = this.#given;
