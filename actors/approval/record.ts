@@ -14,6 +14,8 @@ export const PendingApproval = Type.Object({
   kind: Text,
   execution_id: Text,
   workflow_execution_id: Nullable(Text),
+  /** Null for other kinds; absent where an earlier version wrote the record. */
+  fleet_command_id: Type.Optional(Nullable(Text)),
   workflow_id: Nullable(Text),
   workflow_name: Nullable(Text),
   state_name: Nullable(Text),
@@ -94,6 +96,7 @@ export function pendingApproval(id: string, tenant: string, state: ApprovalState
     kind: request.kind,
     execution_id: request.execution_id,
     workflow_execution_id: request.kind === "workflow" ? request.execution_id : null,
+    fleet_command_id: request.kind === "fleet_run" ? request.execution_id : null,
     workflow_id: request.workflow_id,
     workflow_name: request.workflow_name,
     state_name: request.state_name,

@@ -257,6 +257,11 @@ export const problems = {
   invitation_not_pending: 409,
   entity_id_taken: 409,
   // edge hosts
+  admin_required: 403,
+  agent_runs_denied: 403,
+  policy_violation: 403,
+  fleet_run_not_found: 404,
+  dispatch_disabled: 409,
   invalid_enrollment_token: 401,
   invalid_proof: 401,
   not_a_team_admin: 403,

@@ -6,10 +6,13 @@ import { audit } from "../features/audit/feature.ts";
 import { colony } from "../features/colony/feature.ts";
 import { credentials } from "../features/credentials/feature.ts";
 import { developmentIssuer } from "../features/development-issuer/feature.ts";
+import { edgeCommands } from "../features/edge/commands/feature.ts";
 import { edgeEnrollment } from "../features/edge/enrollment/feature.ts";
+import { edgeFleet } from "../features/edge/fleet/feature.ts";
 import { edgeGroups } from "../features/edge/groups/feature.ts";
 import { edgeHosts } from "../features/edge/hosts/feature.ts";
 import { edgeKeys } from "../features/edge/keys/feature.ts";
+import { edgeRunStream } from "../features/edge/run-stream/feature.ts";
 import { egress } from "../features/egress/feature.ts";
 import { embeddedIssuer } from "../features/embedded-issuer/feature.ts";
 import { encryption } from "../features/encryption/feature.ts";
@@ -90,7 +93,10 @@ export const features = [
   mcp,
   toolServers,
   edgeKeys,
+  edgeCommands,
   edgeHosts,
   edgeEnrollment,
   edgeGroups,
+  edgeRunStream,
+  edgeFleet,
 ] as const satisfies readonly AnyFeature[];

@@ -24,11 +24,20 @@ const perTenant = 200;
 /** Seconds of silence after which Bun cuts the connection; reached only when keep-alives fail. */
 const idleSeconds = 120;
 
-const headers = {
-  "Content-Type": "text/event-stream; charset=utf-8",
+const headersOf = (format: StreamFormat) => ({
+  "Content-Type": `${format === "sse" ? "text/event-stream" : "application/x-ndjson"}; charset=utf-8`,
   "Cache-Control": "no-store",
   "X-Accel-Buffering": "no",
-} as const;
+});
+
+/** Server-sent events, or one JSON object a line. */
+export type StreamFormat = "sse" | "ndjson";
+
+export interface StreamOptions {
+  readonly format?: StreamFormat;
+  /** Beside those of every stream. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
 
 /** Bun's controller of a direct stream. `write` gives a promise while the socket does not keep up. */
 interface DirectController {
@@ -69,6 +78,7 @@ export class EventStream {
     readonly holder: Holder,
     source: (stream: EventStream) => Promise<void>,
     counter: Counter,
+    private readonly format: StreamFormat = "sse",
   ) {
     this.#source = source;
     this.#counter = counter;
@@ -103,15 +113,21 @@ export class EventStream {
    * Sends one event.
    * @param id   ascending; what a client resumes from
    * @param data one line
+   * @param event its name; null: events of this stream have none. Lines of JSON have one always
    */
-  send(id: number, data: string): void {
-    this.#write(`${this.#started ? "" : "retry: 3000\n"}id: ${id}\ndata: ${data}\n\n`);
+  send(id: number, data: string, event: string | null = null): void {
+    if (this.format === "ndjson") {
+      this.#write(`{"id":${id},"event":${JSON.stringify(event)},"data":${data}}\n`);
+      return;
+    }
+    const named = event === null ? "" : `event: ${event}\n`;
+    this.#write(`${this.#started ? "" : "retry: 3000\n"}id: ${id}\n${named}data: ${data}\n\n`);
     this.#started = true;
   }
 
   /** Sends a line that clients ignore; not to a reader that has enough to read already. */
   comment(text: string): void {
-    if (this.#drained === null) this.#write(`: ${text}\n\n`);
+    if (this.#drained === null) this.#write(this.format === "ndjson" ? "\n" : `: ${text}\n\n`);
   }
 
   /** Resolves when the reader has taken everything written so far, or is gone. */
@@ -210,6 +226,7 @@ export class EventStreams {
     { request, server, stopping, identity }: Pick<Call, "request" | "server" | "stopping" | "identity">,
     tenant: string,
     source: (stream: EventStream) => Promise<void>,
+    { format = "sse", headers = {} }: StreamOptions = {},
   ): Response {
     if ((this.#tenants.get(tenant) ?? 0) >= perTenant) {
       const message = `At most ${perTenant} streams may be open at once on a node`;
@@ -217,9 +234,9 @@ export class EventStreams {
     }
     server?.timeout(request, idleSeconds);
     this.#obey(stopping);
-    const stream = new EventStream(holderOf(identity, tenant), source, this.#counter);
+    const stream = new EventStream(holderOf(identity, tenant), source, this.#counter, format);
     // Bun's own kind of source, which the standard's types do not know.
-    return new Response(new ReadableStream(stream as unknown as UnderlyingDefaultSource), { headers });
+    return new Response(new ReadableStream(stream as unknown as UnderlyingDefaultSource), { headers: { ...headersOf(format), ...headers } });
   }
 
   #leave(stream: EventStream): void {

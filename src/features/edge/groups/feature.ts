@@ -5,6 +5,7 @@ import { edgeHosts } from "../hosts/feature.ts";
 import { groupRecords } from "./records.ts";
 import { groupRoutes } from "./routes.ts";
 import { EdgeGroup, EdgeGroupDetail } from "./schema.ts";
+import { groupsByName } from "./port.ts";
 import { createGroups } from "./service.ts";
 
 export const edgeGroups = defineFeature({
@@ -13,7 +14,11 @@ export const edgeGroups = defineFeature({
   schemas: { EdgeGroup, EdgeGroupDetail },
   tenantTables: ["edge_groups"],
   open({ sql, newId, info }, { audit }) {
-    const groups = createGroups({ sql, records: groupRecords(sql), audit, info });
-    return { service: null, routes: groupRoutes({ sql, groups, newId }) };
+    const records = groupRecords(sql);
+    const groups = createGroups({ sql, records, audit, info });
+    return {
+      service: groupsByName(records),
+      routes: groupRoutes({ sql, groups, newId }),
+    };
   },
 });

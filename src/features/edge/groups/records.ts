@@ -1,9 +1,10 @@
 /** The SQL of groups, tenant first, and of which hosts a selector means. */
-import type { LabelTerm, Selector, TagTerm } from "../../../../actors/edge/selector.ts";
+import type { Selector } from "../../../../actors/edge/selector.ts";
 import type { Page } from "../../../http/paging.ts";
 import { isUuid } from "../../../http/route.ts";
 import { texts } from "../../../store/postgres/array-literal.ts";
 import type { Sql, Transaction } from "../../../store/postgres/pool.ts";
+import { matching } from "../hosts/port.ts";
 
 export interface GroupRow {
   readonly id: string;
@@ -20,6 +21,7 @@ export interface GroupRow {
 export interface MemberRow {
   readonly id: string;
   readonly name: string;
+  readonly status: "connected" | "unhealthy" | "disconnected";
 }
 
 /** Groups whose members are counted by one statement. */
@@ -32,35 +34,9 @@ export function groupRecords(sql: Sql) {
     array(select p.host_id::text from edge_group_pins p join edge_hosts h on h.id = p.host_id
       where p.group_id = g.id and h.tenant = g.tenant and h.revoked_at is null order by p.host_id) as pinned`;
 
-  const tagTerm = (term: TagTerm) => {
-    if ("Has" in term) return sql`h.tags @> ${texts([term.Has])}::text[]`;
-    if ("AnyOf" in term) return sql`h.tags && ${texts(term.AnyOf)}::text[]`;
-    if ("AllOf" in term) return sql`h.tags @> ${texts(term.AllOf)}::text[]`;
-    return sql`not h.tags && ${texts(term.NoneOf)}::text[]`;
-  };
-  const labelTerm = (term: LabelTerm) => {
-    if ("Exists" in term) return sql`h.labels ->> ${term.Exists} is not null`;
-    const parts =
-      "Equals" in term
-        ? Object.entries(term.Equals).map(([key, value]) => sql`h.labels ->> ${key} = ${value}`)
-        : Object.entries(term.In).map(([key, values]) => sql`h.labels ->> ${key} = any(${texts(values)}::text[])`);
-    return parts.reduce((all, one) => sql`${all} and ${one}`);
-  };
-  /** Of a host `h`. */
-  function matches(selector: Selector | null) {
-    if (selector === null) return sql`false`;
-    const { os, arch, tools, labels, tags } = selector;
-    return [
-      ...(os === null ? [] : [sql`h.os = ${os}`]),
-      ...(arch === null ? [] : [sql`h.arch = ${arch}`]),
-      ...(tools.length === 0 ? [] : [sql`h.tools @> ${texts(tools)}::text[]`]),
-      ...labels.map(labelTerm),
-      ...tags.map(tagTerm),
-    ].reduce((all, one) => sql`${all} and ${one}`, sql`true`);
-  }
   /** The live hosts of a group: those that its selector means, and those that are pinned. */
   const membersOf = ({ id, tenant, selector }: Pick<GroupRow, "id" | "tenant" | "selector">) => sql`
-    edge_hosts h where h.tenant = ${tenant} and h.revoked_at is null and ((${matches(selector)})
+    edge_hosts h where h.tenant = ${tenant} and h.revoked_at is null and ((${matching(sql, selector)})
       or h.id in (select host_id from edge_group_pins where group_id = ${id}))`;
 
   return {
@@ -81,6 +57,12 @@ export function groupRecords(sql: Sql) {
       return row ?? null;
     },
 
+    async named(tenant: string, name: string): Promise<GroupRow | null> {
+      const [row] = await sql<GroupRow[]>`
+        select ${columns} from edge_groups g where g.tenant = ${tenant} and g.name = ${name}`;
+      return row ?? null;
+    },
+
     /** By the group's id. */
     async countMembers(groups: readonly GroupRow[]): Promise<ReadonlyMap<string, number>> {
       const counts = new Map<string, number>();
@@ -98,7 +80,7 @@ export function groupRecords(sql: Sql) {
 
     /** By name and id. */
     members: (group: GroupRow): Promise<readonly MemberRow[]> =>
-      sql<MemberRow[]>`select h.id, h.name from ${membersOf(group)} order by h.name, h.id`,
+      sql<MemberRow[]>`select h.id, h.name, h.status from ${membersOf(group)} order by h.name, h.id`,
 
     /** Groups of one tenant are made one after another. */
     async count(tx: Transaction, tenant: string): Promise<number> {

@@ -20,9 +20,13 @@ const groupMembers = {
 export const EdgeGroup = Type.Object(groupMembers);
 export type EdgeGroup = Static<typeof EdgeGroup>;
 
+const MemberStatus = Type.Union(
+  (["connected", "unhealthy", "disconnected"] as const).map((status) => Type.Literal(status)),
+);
+
 export const EdgeGroupDetail = Type.Object({
   ...groupMembers,
-  resolved_members: Type.Array(Type.Object({ node_id: Text, name: Text, status: Type.Literal("disconnected") })),
+  resolved_members: Type.Array(Type.Object({ node_id: Text, name: Text, status: MemberStatus })),
 });
 export type EdgeGroupDetail = Static<typeof EdgeGroupDetail>;
 

@@ -66,7 +66,7 @@ export function createGroups({ sql, records, audit, info }: GroupsOptions) {
       const members = await records.members(row);
       return {
         ...groupBody(row, members.length),
-        resolved_members: members.map(({ id: node_id, name }) => ({ node_id, name, status: "disconnected" })),
+        resolved_members: members.map(({ id: node_id, name, status }) => ({ node_id, name, status })),
       };
     },
 

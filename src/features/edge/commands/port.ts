@@ -1,0 +1,3 @@
+/** What other features may use of commands. */
+export { commandId } from "./ids.ts";
+export type { CommandRow, Commands, RecentCommand, RunArgsRow } from "./records.ts";
