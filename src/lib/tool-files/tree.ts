@@ -4,13 +4,14 @@
  */
 import { closeSync, constants, readdirSync, rmdirSync, unlinkSync } from "node:fs";
 import { join, posix } from "node:path";
-import { Pattern } from "../../../../actors/manifest/json-schema/pattern.ts";
-import { PatternRefused } from "../../../../actors/manifest/json-schema/pattern-syntax.ts";
-import { ToolFailure } from "../port.ts";
+import { Pattern } from "../../../actors/manifest/json-schema/pattern.ts";
+import { PatternRefused } from "../../../actors/manifest/json-schema/pattern-syntax.ts";
 import { readBytes, textOf } from "./files.ts";
+import { ToolFailure } from "./outcome.ts";
+import { type Directory, look, type Place } from "./place.ts";
 import type { FsArguments } from "./schema.ts";
 import { maxFileBytes, maxMatches } from "./schema.ts";
-import { type Directory, look, type Place, type View } from "./view.ts";
+import type { View } from "./view.ts";
 
 const maxDepth = 100;
 /** Characters of a matching line that are reported. */
