@@ -1,0 +1,59 @@
+/**
+ * The command line of edge hosts, for the host and for operators: `npm run -s edge -- <verb>`, or as one file
+ * (`npm run build:edge`). Verbs, flags and exit codes: docs/reference/edge-cli.md.
+ */
+import { once } from "node:events";
+import type { Environment } from "./command/environment.ts";
+import { runCommand } from "./command/run-command.ts";
+import { verbs } from "./verbs.ts";
+import { programVersion } from "./version.ts";
+
+const maxInput = 1_048_576;
+const interruption = new AbortController();
+
+const environment: Environment = {
+  variables: process.env,
+  isInteractive: process.stdin.isTTY === true && process.stderr.isTTY === true,
+  async ask(question) {
+    const { createInterface } = await import("node:readline/promises");
+    const lines = createInterface({ input: process.stdin, output: process.stderr });
+    try {
+      return await lines.question(question);
+    } catch {
+      return null;
+    } finally {
+      lines.close();
+    }
+  },
+  async readInput() {
+    const pieces: Uint8Array[] = [];
+    let size = 0;
+    for await (const piece of Bun.stdin.stream()) {
+      size += piece.length;
+      if (size > maxInput) break;
+      pieces.push(piece);
+    }
+    return Buffer.concat(pieces).toString("utf8");
+  },
+  /** Asked for by verbs that end in their own way; others end at once. */
+  get interrupted() {
+    if (process.listenerCount("SIGINT") === 0)
+      for (const signal of ["SIGINT", "SIGTERM"] as const)
+        process.on(signal, () => {
+          if (interruption.signal.aborted) process.exit(1);
+          interruption.abort();
+        });
+    return interruption.signal;
+  },
+};
+
+// `svc edge ls` and `svc-edge ls` are the same.
+const words = process.argv.slice(2);
+const own = words[0] === "edge" ? words.slice(1) : words;
+const code = await runCommand({ name: "svc edge", version: programVersion, verbs }, own, environment, {
+  out: (text) => void process.stdout.write(text),
+  error: (text) => void process.stderr.write(text),
+});
+// What a pipe has not taken yet would be lost with the process.
+for (const stream of [process.stdout, process.stderr]) if (stream.writableLength > 0) await once(stream, "drain");
+process.exit(code);
