@@ -10,6 +10,7 @@ import { findSandbox, type Sandbox } from "./executor/sandbox.ts";
 import { type CommandUser, findUser } from "./executor/user.ts";
 import { Journal } from "./journal/journal.ts";
 import { Link, type LinkEnd } from "./link/link.ts";
+import { keepSmall } from "./memory.ts";
 import { DaemonMetrics, serveMetrics } from "./metrics.ts";
 import { LocalPolicy } from "./policy/local-policy.ts";
 import { prepare, reasonOf, type StateDirectory, stateAt, stateDirectory } from "./state/directory.ts";
@@ -21,7 +22,7 @@ import { type DaemonStatus, writeStatus } from "./state/status.ts";
 export interface DaemonOptions {
   /** Of the state; as `stateDirectory` finds it where it is absent. */
   readonly stateDir?: string | undefined;
-  /** Path of the configuration; `config.yaml` in the state directory where it is absent. */
+  /** Path of the configuration; where it is absent `SVC_EDGE_CONFIG`, else `config.yaml` in the state directory. */
   readonly config?: string | undefined;
   /** One connection only. */
   readonly once?: boolean;
@@ -58,7 +59,7 @@ export async function runDaemon(options: DaemonOptions): Promise<Exit> {
 async function run(options: DaemonOptions, log: (message: string) => void): Promise<Exit> {
   const state = realState(stateDirectory(options.stateDir));
   const { identity, key } = enrolled(state);
-  const config = loadConfig(state, options.config);
+  const config = loadConfig(state, options.config ?? process.env.SVC_EDGE_CONFIG);
   requireSafeAddress(identity);
   const user = await findUser(config.runAs);
   const release = takeLock(state);
@@ -129,7 +130,13 @@ async function serve(parts: Parts): Promise<Exit> {
     changed: () => void tell(),
   });
   const host = { config, state, sandbox, user, environment: process.env, program: parts.fileToolProgram };
-  const executor = new Executor({ slots: config.slots, journal, policy, clock, host, reports: link, metrics });
+  const memory = keepSmall();
+  const executor = new Executor({
+    ...{ journal, policy, clock, host, metrics, log },
+    slots: config.slots,
+    reports: link,
+    idle: memory.give,
+  });
   const tell = async () => {
     const status = statusOf({
       identity,
@@ -162,6 +169,7 @@ async function serve(parts: Parts): Promise<Exit> {
     const end = await link.run(executor, parts.once ?? false);
     return await exitOf(end, parts, executor, signals.isStopped());
   } finally {
+    memory.stop();
     signals.remove();
     served?.stop();
     await tell();

@@ -1,16 +1,6 @@
 /** The state directory and its configuration (docs/reference/edge-daemon.md). */
 import { expect, test } from "bun:test";
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, realpathSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readConfig } from "../../../src/programs/edge-daemon/config/config.ts";
 import { type Profile, profileText, writeProfile } from "../../../src/programs/edge-daemon/config/profiles.ts";
@@ -28,9 +18,9 @@ import {
   writeNextKey,
 } from "../../../src/programs/edge-daemon/state/identity.ts";
 import { isLocked, lockHolder, takeLock } from "../../../src/programs/edge-daemon/state/lock.ts";
+import { scratch } from "../../harness/scratch.ts";
 
-const top = realpathSync(mkdtempSync(join(tmpdir(), "edge-config-")));
-process.on("exit", () => rmSync(top, { recursive: true, force: true }));
+const top = realpathSync(scratch("edge-config"));
 let made = 0;
 function fresh(): StateDirectory {
   const state = stateAt(join(top, String(made++)));

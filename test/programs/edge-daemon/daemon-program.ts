@@ -2,7 +2,7 @@
  * The daemon as a process of its own for tests: `--state-dir`, `--config`, `--once`, or `file-tool` as the daemon starts
  * it itself. `EDGE_TEST_CLOCK` names a file with the milliseconds by which the machine's clock is off.
  */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 
 const clockFile = process.env.EDGE_TEST_CLOCK;
@@ -23,12 +23,11 @@ const { values } = parseArgs({
   },
 });
 const { runDaemon } = await import("../../../src/programs/edge-daemon/daemon.ts");
-const isCompiled = !Bun.main.endsWith(".ts");
 const code = await runDaemon({
   stateDir: values["state-dir"],
   config: values.config,
   once: values.once ?? false,
-  fileToolProgram: [process.execPath, ...(isCompiled ? [] : [Bun.main]), "file-tool"],
+  fileToolProgram: [process.execPath, ...(existsSync(Bun.main) ? [Bun.main] : []), "file-tool"],
   clocks: { wall: () => Date.now() + offset(), steady: () => performance.now() },
   ...(values.version === undefined ? {} : { agentVersion: values.version }),
 });

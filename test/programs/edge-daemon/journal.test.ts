@@ -1,15 +1,14 @@
 /** The journal: what is on disk counts, whatever happened to the rest (docs/reference/edge-daemon.md). */
 import { expect, test } from "bun:test";
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { appendFileSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import type { Result } from "../../../actors/edge/frames.ts";
 import { Journal } from "../../../src/programs/edge-daemon/journal/journal.ts";
 import { prepare, stateAt } from "../../../src/programs/edge-daemon/state/directory.ts";
+import { scratch } from "../../harness/scratch.ts";
 
-const top = mkdtempSync(join(tmpdir(), "edge-journal-"));
-process.on("exit", () => rmSync(top, { recursive: true, force: true }));
+const top = scratch("edge-journal");
 let made = 0;
 function fresh() {
   const state = stateAt(join(top, String(made++)));
@@ -53,8 +52,8 @@ test("what was written is there after a restart, under the same id and never a l
     expect(again.unfinished().map((command) => command.id)).toEqual([idOf(3)]);
     expect(again.unacknowledged()).toEqual([idOf(2)]);
     expect(again.listed()).toEqual([
-      { command_id: idOf(2), state: "finished" },
       { command_id: idOf(3), state: "running" },
+      { command_id: idOf(2), state: "finished" },
     ]);
     expect((await again.resultOf(idOf(1)))?.stdout_tail).toBe("out 1");
     expect([again.stateOf(idOf(2)), again.stateOf(idOf(3)), again.stateOf(idOf(4))]).toEqual([

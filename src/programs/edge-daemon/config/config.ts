@@ -36,6 +36,8 @@ export interface EdgeConfig {
 /** Largest file that is read, characters. */
 const maxText = 1_048_576;
 const maxIssues = 20;
+/** Of all labels as JSON: they have to fit the first message of a connection. */
+const maxLabelBytes = 24_576;
 
 /**
  * @param path of the file; one that is absent is an empty one, which allows nothing
@@ -65,6 +67,8 @@ export function readConfig(text: string, state: StateDirectory, name = "config.y
   ];
   const metricsListen = written.metrics.listen === null ? null : addressOf(written.metrics.listen);
   if (metricsListen === undefined) faults.push(issue("metrics.listen", "must be host:port"));
+  if (Buffer.byteLength(JSON.stringify(written.labels)) > maxLabelBytes)
+    faults.push(issue("labels", `are larger than ${maxLabelBytes} bytes`));
   if (faults.length > 0) throw faulty(name, faults);
   return {
     labels: written.labels,

@@ -70,10 +70,13 @@ export async function prepareCommand(
   }
   const output = new OutputKeeper(max_output_bytes, show);
   const cap = Math.min(read.max_output_bytes, maxResponseBytes, keptOutputBytes);
-  const began = performance.now();
+  let began = performance.now();
   return {
     pid: child.pid,
-    release: () => child.release(),
+    release: () => {
+      began = performance.now();
+      child.release();
+    },
     abandon: () => child.abandon(),
     terminate: () => terminate(child.pid, sandbox.wrap !== null),
     kill: () => kill(child.pid, command_id),
@@ -82,7 +85,8 @@ export async function prepareCommand(
     timeoutMs: Math.min(timeout_ms, maxTimeoutMs, read.timeout_asked ? read.timeout_secs * 1_000 : timeout_ms),
     outcome: async (stopped) => {
       const code = await ended(child, command_id, output);
-      return outcomeOf(code, child.signal(), stopped(), output, cap, dropped, performance.now() - began);
+      const signal = child.signal() ?? (sandbox.wrap === null ? null : signalOf(code));
+      return outcomeOf(code, signal, stopped(), output, cap, dropped, performance.now() - began);
     },
   };
 }
@@ -151,8 +155,7 @@ function outcomeOf(
   dropped: readonly string[],
   durationMs: number,
 ): Outcome {
-  const signalNumbers: Readonly<Record<string, number>> = systemConstants.signals;
-  const code = signal === null ? exited : 128 + (signalNumbers[signal] ?? 0);
+  const code = signal === null ? exited : 128 + numberOf(signal);
   const facts = {
     exit_code: stop === null ? code : -1,
     duration_ms: Math.round(durationMs),
@@ -161,12 +164,22 @@ function outcomeOf(
     ...(dropped.length === 0 ? {} : { dropped_env: [...dropped] }),
   };
   const told = { ...output.tails(), ...output.sizes, truncated: output.isTruncated };
-  const rest = { exitCode: code, structured: structuredWithin(facts, output, cap), output: told };
+  const rest = {
+    exitCode: stop === null ? code : null,
+    structured: structuredWithin(facts, output, cap),
+    output: told,
+  };
   if (stop !== null) return { ...rest, ...stop };
   if (code === 0) return { status: "ok", kind: null, message: null, ...rest };
   const message = signal === null ? `The command exited with ${code}` : `The command was ended by ${signal}`;
   return { status: "err", kind: "nonzero_exit", message, ...rest };
 }
+
+const signals: readonly (readonly [name: string, number: number])[] = Object.entries(systemConstants.signals);
+const numberOf = (signal: string): number => signals.find(([name]) => name === signal)?.[1] ?? 0;
+
+/** Bubblewrap tells the signal that ended its command as shells do, by a code above 128. */
+const signalOf = (code: number): string | null => signals.find(([, number]) => number === code - 128)?.[0] ?? null;
 
 /** Escapes may make a text six times as long: then less of it is kept. */
 function structuredWithin(

@@ -36,6 +36,9 @@ export interface ExecutorParts {
   readonly host: CommandHost & FileToolHost;
   readonly reports: Reports;
   readonly metrics: DaemonMetrics;
+  readonly log: (message: string) => void;
+  /** Told when no command runs any more. */
+  readonly idle?: () => void;
 }
 
 interface Active {
@@ -104,7 +107,11 @@ export class Executor {
       over: Promise.resolve(),
     };
     this.#active.set(id, fresh);
-    fresh.over = this.#run(fresh, invoke).finally(() => this.#active.delete(id));
+    this.parts.log(describe(invoke));
+    fresh.over = this.#run(fresh, invoke).finally(() => {
+      this.#active.delete(id);
+      if (this.#active.size === 0) this.parts.idle?.();
+    });
   }
 
   /** Never rejects. */
@@ -129,16 +136,21 @@ export class Executor {
     await Promise.all([...this.#active.values()].map(({ journaled }) => journaled));
   }
 
-  /** Takes no more commands; gives the running ones so long, then stops them. Resolves when none runs. */
+  /**
+   * Takes no more commands; gives the running ones so long, then stops them. Resolves when none is left, or when their
+   * ends cannot be put on disk.
+   */
   async drain(graceMs: number): Promise<void> {
     this.#isDraining = true;
-    const all = () => Promise.all([...this.#active.values()].map(({ over }) => over));
-    const timer = setTimeout(() => {
-      const stop: Stop = { status: "cancelled", kind: "daemon_shutdown", message: "The daemon was stopped" };
+    const stop: Stop = { status: "cancelled", kind: "daemon_shutdown", message: "The daemon was stopped" };
+    const stopping = setTimeout(() => {
       for (const active of this.#active.values()) this.#stop(active, stop, frameLimits.graceMs);
     }, graceMs);
-    while (this.#active.size > 0) await all();
-    clearTimeout(timer);
+    const until = performance.now() + graceMs + frameLimits.graceMs + writtenWithinMs;
+    while (this.#active.size > 0 && performance.now() < until) {
+      await Promise.race([...[...this.#active.values()].map(({ over }) => over), Bun.sleep(500)]);
+    }
+    clearTimeout(stopping);
   }
 
   /** Ends all commands at once: the host was revoked. */
@@ -259,14 +271,26 @@ export class Executor {
 
   async #finish(result: Result, tool: string): Promise<void> {
     await this.parts.journal.finished(result);
-    this.parts.metrics.ended(tool, result.status);
-    this.parts.reports.ended(result.command_id);
+    const { command_id, status, error_kind } = result;
+    this.parts.log(`command ${command_id} ended: ${status}${error_kind === null ? "" : `, ${error_kind}`}`);
+    this.parts.metrics.ended(tool, status);
+    this.parts.reports.ended(command_id);
   }
 }
+
+/** How long the ends of stopped commands may take to be on disk, ms. */
+const writtenWithinMs = 10_000;
 
 const isFileTool = (tool: string): tool is FsTool => isHostTool(tool) && tool !== CMD_RUN;
 
 const late = { status: "refused", kind: "expired", message: "The command came after its time to start" } as const;
+
+/** A line for the host's own log: what is wanted by whom, and the trace that it belongs to. */
+function describe({ command_id, tool, requested_by, trace }: Invoke): string {
+  const by = `${JSON.stringify(requested_by.sub.slice(0, 200))} of ${JSON.stringify(requested_by.tenant_id.slice(0, 100))}`;
+  const traced = trace === undefined ? "" : `, trace ${JSON.stringify(trace.traceparent)}`;
+  return `command ${command_id}: ${JSON.stringify(tool)} for ${by}${traced}`;
+}
 
 /** SIGTERM, and SIGKILL for what is left after the grace. */
 async function endGently(prepared: Prepared, graceMs: number): Promise<void> {

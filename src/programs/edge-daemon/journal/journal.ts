@@ -110,12 +110,14 @@ export class Journal {
     );
   }
 
-  /** As a hello lists them. */
+  /** As a hello lists them: what runs first. */
   listed(): ListedCommand[] {
-    return [...this.#entries].flatMap(([command_id, entry]): ListedCommand[] => {
-      if (entry.state === "started" || isEnding(entry)) return [{ command_id, state: "running" }];
-      return entry.ackedAt === null ? [{ command_id, state: "finished" }] : [];
-    });
+    const [running, finished]: [ListedCommand[], ListedCommand[]] = [[], []];
+    for (const [command_id, entry] of this.#entries) {
+      if (entry.state === "started" || isEnding(entry)) running.push({ command_id, state: "running" });
+      else if (entry.ackedAt === null) finished.push({ command_id, state: "finished" });
+    }
+    return [...running, ...finished];
   }
 
   /** @returns false when it could not be put on disk: the command must not start */

@@ -51,6 +51,9 @@ export interface Refusal {
 }
 
 const defaultContext = "default";
+/** Directories that are shown: they have to fit the first message of a connection. */
+const maxShownEntries = 64;
+const maxShownBytes = 8_192;
 
 export class LocalPolicy {
   /** By context and capability: when calls came (Unix ms), and how many run. */
@@ -69,7 +72,14 @@ export class LocalPolicy {
   mountPoints(): string[] {
     const specs: SecurityContextSpec[] = [...this.config.contexts.values()];
     const entries = specs.flatMap(({ capabilities }) => capabilities.flatMap((one) => one.path_allowlist ?? []));
-    return [...new Set(entries)].filter((entry) => !entry.includes("*")).slice(0, 64);
+    let room = maxShownBytes;
+    return [...new Set(entries)]
+      .filter((entry) => !entry.includes("*"))
+      .slice(0, maxShownEntries)
+      .filter((entry) => {
+        room -= Buffer.byteLength(JSON.stringify(entry));
+        return room >= 0;
+      });
   }
 
   /**
