@@ -23,6 +23,8 @@ const pinned: Record<string, number> = {
   tool_server_in_file: 409,
   malformed_signature: 400,
   malformed_request: 400,
+  subprotocol_required: 400,
+  upgrade_required: 426,
   invalid_host: 400,
   origin_forbidden: 403,
   tier_not_permitted: 403,
