@@ -99,6 +99,6 @@ export const features = [
   edgeEnrollment,
   edgeGroups,
   edgeRunStream,
-  edgeFleet,
   edgeLink,
+  edgeFleet,
 ] as const satisfies readonly AnyFeature[];
