@@ -45,7 +45,7 @@ export class Link implements SocketPeer {
   /** By the database's clock, Unix ms; 0: none has come. */
   heartbeatAt = 0;
   running = 0;
-  /** What the last heartbeat said; null: none has. */
+  /** What the last heartbeat said, of an earlier link too; null: nothing is known. */
   accepting: boolean | null = null;
   isHealthy = true;
   /** Highest number of the daemon's frames. */

@@ -135,6 +135,7 @@ export function openLink(node: Node, { edgeCommands, edgeHosts, edgeKeys, edgeRu
       if (reply.cloned) told.cloned(host);
       link.host = host;
       link.epoch = reply.epoch;
+      link.accepting = reply.accepting;
       if (link.phase !== "greeting") {
         actor(host).tell("link_closed", { epoch: reply.epoch, longer: false }).catch(failed);
         return;
