@@ -9,6 +9,7 @@ import { iso } from "../../../../actors/kernel/time.ts";
 import { spkiOf } from "../../../../actors/seal/public-key.ts";
 import { ed25519Key } from "../../../lib/ed25519.ts";
 import type { KeyedHost } from "../hosts/port.ts";
+import type { Admission } from "./admission.ts";
 import type { Link, LinkedHost } from "./link.ts";
 import type { HeldKeys } from "./service-keys.ts";
 import { isSignedUp } from "./signed.ts";
@@ -25,8 +26,7 @@ export interface GreetingOptions {
   readonly staleMs: number;
   /** SemVer; null: every daemon is new enough. */
   readonly minVersion: string | null;
-  /** Whether one more may say hello now. */
-  readonly admits: () => boolean;
+  readonly admission: Admission;
   hostOf(publicKey: Uint8Array): Promise<KeyedHost | null>;
   /** Has the host's next key take the place of its current one. */
   promote(host: KeyedHost, publicKey: Uint8Array): Promise<void>;
@@ -50,7 +50,7 @@ interface Proved {
   readonly linked: LinkedHost;
 }
 
-/** How long a daemon that comes too early, or while a store is away, is sent away, ms. */
+/** How long a daemon that comes while a store is away is sent away, ms. */
 const retryAfter = { leastMs: 1_000, mostMs: 30_000 };
 const randomRetry = () => Math.floor(retryAfter.leastMs + Math.random() * (retryAfter.mostMs - retryAfter.leastMs));
 
@@ -123,9 +123,9 @@ export function createGreeting(options: GreetingOptions) {
 
   /** Answers a daemon's first message. Never throws. */
   return (link: Link, text: string): void => {
-    if (!options.admits()) {
+    if (!options.admission.admits()) {
       counted("overloaded");
-      link.overloaded(randomRetry());
+      link.overloaded(options.admission.retryAfterMs());
       return;
     }
     greet(link, text).catch(() => {

@@ -116,7 +116,7 @@ export function openLink(node: Node, { edgeCommands, edgeHosts, edgeKeys, edgeRu
   const greet = createGreeting({
     ...{ node: runtime.nodeId, now: node.databaseNow, heartbeatMs, staleMs, minVersion: settings.minVersion },
     keys: heldKeys(edgeKeys, steady),
-    admits: admission(settings.hellosPerSecond, steady),
+    admission: admission(settings.hellosPerSecond, steady),
     hostOf: edgeHosts.byKey,
     promote: edgeHosts.promote,
     liveNodes() {
