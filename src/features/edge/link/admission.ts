@@ -3,6 +3,8 @@
 export interface Admission {
   /** @returns whether one more may now */
   admits(): boolean;
+  /** Whether one that would come now may not: where thousands come at once, they are best told before they speak. */
+  isFull(): boolean;
   /** For how long one that may not is sent away, ms: the more were, the longer. */
   retryAfterMs(): number;
 }
@@ -36,6 +38,10 @@ export function admission(perSecond: number, now: () => number, random: () => nu
       if (left < 1) return false;
       left -= 1;
       return true;
+    },
+    isFull() {
+      pass();
+      return left < 1;
     },
     retryAfterMs() {
       pass();

@@ -68,10 +68,16 @@ export function openLink(node: Node, { edgeCommands, edgeHosts, edgeKeys, edgeRu
     actor(link.host).tell("link_changed", body).catch(failed);
   };
 
+  const door = admission(settings.hellosPerSecond, steady);
   const links = createLinks({
     ...{ node: runtime.nodeId, staleMs, heartbeatMs, steady, now: node.databaseNow },
     hooks: {
       metrics,
+      turnedAway() {
+        if (!door.isFull()) return null;
+        metrics.handshakes.inc({ result: "overloaded" });
+        return door.retryAfterMs();
+      },
       greet: (link, text) => {
         links.heard(link);
         greet(link, text);
@@ -116,7 +122,7 @@ export function openLink(node: Node, { edgeCommands, edgeHosts, edgeKeys, edgeRu
   const greet = createGreeting({
     ...{ node: runtime.nodeId, now: node.databaseNow, heartbeatMs, staleMs, minVersion: settings.minVersion },
     keys: heldKeys(edgeKeys, steady),
-    admission: admission(settings.hellosPerSecond, steady),
+    admission: door,
     hostOf: edgeHosts.byKey,
     promote: edgeHosts.promote,
     liveNodes() {
