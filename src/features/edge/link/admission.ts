@@ -1,10 +1,11 @@
-/** How many daemons may say hello in a second: the rest comes back later, so that those that are in are served. */
+/**
+ * How many daemons may begin in a second: the rest comes back later, so that those that are in are served. Where thousands
+ * come at once they are told before they speak, which costs least.
+ */
 
 export interface Admission {
   /** @returns whether one more may now */
   admits(): boolean;
-  /** Whether one that would come now may not: where thousands come at once, they are best told before they speak. */
-  isFull(): boolean;
   /** For how long one that may not is sent away, ms: the more were, the longer. */
   retryAfterMs(): number;
 }
@@ -38,10 +39,6 @@ export function admission(perSecond: number, now: () => number, random: () => nu
       if (left < 1) return false;
       left -= 1;
       return true;
-    },
-    isFull() {
-      pass();
-      return left < 1;
     },
     retryAfterMs() {
       pass();

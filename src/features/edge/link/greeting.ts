@@ -9,7 +9,6 @@ import { iso } from "../../../../actors/kernel/time.ts";
 import { spkiOf } from "../../../../actors/seal/public-key.ts";
 import { ed25519Key } from "../../../lib/ed25519.ts";
 import type { KeyedHost } from "../hosts/port.ts";
-import type { Admission } from "./admission.ts";
 import type { Link, LinkedHost } from "./link.ts";
 import type { HeldKeys } from "./service-keys.ts";
 import { isSignedUp } from "./signed.ts";
@@ -26,7 +25,6 @@ export interface GreetingOptions {
   readonly staleMs: number;
   /** SemVer; null: every daemon is new enough. */
   readonly minVersion: string | null;
-  readonly admission: Admission;
   hostOf(publicKey: Uint8Array): Promise<KeyedHost | null>;
   /** Has the host's next key take the place of its current one. */
   promote(host: KeyedHost, publicKey: Uint8Array): Promise<void>;
@@ -123,11 +121,6 @@ export function createGreeting(options: GreetingOptions) {
 
   /** Answers a daemon's first message. Never throws. */
   return (link: Link, text: string): void => {
-    if (!options.admission.admits()) {
-      counted("overloaded");
-      link.overloaded(options.admission.retryAfterMs());
-      return;
-    }
     greet(link, text).catch(() => {
       counted("failed");
       link.overloaded(randomRetry());

@@ -74,7 +74,7 @@ export function openLink(node: Node, { edgeCommands, edgeHosts, edgeKeys, edgeRu
     hooks: {
       metrics,
       turnedAway() {
-        if (!door.isFull()) return null;
+        if (door.admits()) return null;
         metrics.handshakes.inc({ result: "overloaded" });
         return door.retryAfterMs();
       },
@@ -122,7 +122,6 @@ export function openLink(node: Node, { edgeCommands, edgeHosts, edgeKeys, edgeRu
   const greet = createGreeting({
     ...{ node: runtime.nodeId, now: node.databaseNow, heartbeatMs, staleMs, minVersion: settings.minVersion },
     keys: heldKeys(edgeKeys, steady),
-    admission: door,
     hostOf: edgeHosts.byKey,
     promote: edgeHosts.promote,
     liveNodes() {
