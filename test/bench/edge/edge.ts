@@ -9,6 +9,7 @@ import { commandRows } from "./commands.ts";
 import { measureFloors } from "./floor.ts";
 import { frameRows } from "./frames.ts";
 import { linkRows } from "./links.ts";
+import { realDaemonRows } from "./real-daemons.ts";
 import { reconnectRows } from "./reconnects.ts";
 import { openScene, work } from "./scene.ts";
 
@@ -19,13 +20,13 @@ const bareSocketsPerSecond = 2_000;
 export async function benchEdge(stores: BenchStores): Promise<Row[]> {
   const rows = frameRows();
   const floors = await measureFloors(stores, count, work, bareSocketsPerSecond);
-  const scene = await openScene(stores, count, idleSeconds);
+  const scene = await openScene(stores, "edge", count, idleSeconds);
   try {
     rows.push(...(await linkRows(scene, floors)));
     rows.push(...(await commandRows(scene, floors)));
     rows.push(...(await reconnectRows(scene, floors)));
-    return rows;
   } finally {
     await scene.stop();
   }
+  return [...rows, ...(await realDaemonRows(stores))];
 }

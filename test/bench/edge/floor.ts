@@ -33,7 +33,7 @@ type Said =
   | { readonly said: "listening"; readonly port: number; readonly kid: string; readonly publicKey: string }
   | { readonly said: "done" };
 
-export async function startBare(): Promise<Bare> {
+async function startBare(): Promise<Bare> {
   const key = generateKeyPairSync("ed25519").privateKey.export({ format: "der", type: "pkcs8" }).toString("base64");
   const listening = Promise.withResolvers<Extract<Said, { said: "listening" }>>();
   let done = Promise.withResolvers<void>();

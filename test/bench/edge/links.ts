@@ -5,9 +5,9 @@ import type { Floors } from "./floor.ts";
 import { eachOf, type Scene, spentDuring } from "./scene.ts";
 
 /** Below what a node admits. */
-const hellosPerSecond = 150;
+const hellosPerSecond = 400;
 const settleMs = 15_000;
-const idleSeconds = 60;
+const idleSeconds = 45;
 
 export async function linkRows(scene: Scene, floors: Floors): Promise<Row[]> {
   const { fleet, count, node } = scene;

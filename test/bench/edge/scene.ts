@@ -9,7 +9,6 @@ import { type BenchHosts, makeHosts } from "./hosts.ts";
 /** Least and most milliseconds that a simulated command takes. */
 export const work: readonly [number, number] = [5, 50];
 const byRoute = 200;
-const schema = "edge";
 /** Hosts come from addresses of their own, as a balancer tells them. */
 const env = { SVC_TRUSTED_PROXIES: "127.0.0.0/8" };
 
@@ -31,7 +30,13 @@ export interface Scene {
 
 export const linkUrl = ({ url }: BenchService): string => `${url.replace("http", "ws")}/v1/edge/connect`;
 
-export async function openScene(stores: BenchStores, count: number, idleSeconds: number): Promise<Scene> {
+/** @param schema of its own, so that scenes know nothing of each other's hosts */
+export async function openScene(
+  stores: BenchStores,
+  schema: string,
+  count: number,
+  idleSeconds: number,
+): Promise<Scene> {
   const nodes = [await startBenchService(stores, schema, [], env)];
   const node = nodes[0] as BenchService;
   const sql = openPostgres({ url: stores.databaseUrl, schema, poolSize: 4 });
