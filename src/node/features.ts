@@ -99,6 +99,6 @@ export const features = [
   edgeEnrollment,
   edgeGroups,
   edgeRunStream,
-  edgeLink,
   edgeFleet,
+  edgeLink,
 ] as const satisfies readonly AnyFeature[];
