@@ -317,7 +317,7 @@ export const outsideCallLog = defineLog("outside_calls", Type.Object({ tool: Typ
 
 export const executionProtocol = defineProtocol({
   kind: "execution",
-  version: 12,
+  version: 13,
   messages: {
     /** The same again gets the same reply. */
     start: message({ body: Type.Object({ header: Header, plan: Plan }), reply: StartReply }),
