@@ -20,6 +20,8 @@ export interface ManagementProvider extends ToolProvider {
   mayCall(identity: Identity, name: string): boolean;
   /** Everything offered. */
   all(): readonly ManagementTool[];
+  /** For whom a call acts, with what they may do today; null: for no identity, or for none any more. */
+  actingFor(call: Pick<ToolRequest, "who" | "tenant">): Promise<Identity | null>;
 }
 
 /** The one that is shown under the other prefix. */
@@ -29,7 +31,13 @@ export function createManagementProvider(starters: Pick<Starters, "identityOf">)
   let offered: ManagementTools = collected([]);
   let registered: readonly RegisteredTool[] | null = null;
 
+  async function actingFor({ who: { starter, opener }, tenant }: Pick<ToolRequest, "who" | "tenant">) {
+    const identity = starter === null ? null : await starters.identityOf(starter, tenant);
+    return identity === null ? null : permittedBy(identity, opener);
+  }
+
   return {
+    actingFor,
     offer(tools) {
       offered = collected([...offered.tools, ...tools]);
       registered = null;
@@ -44,10 +52,9 @@ export function createManagementProvider(starters: Pick<Starters, "identityOf">)
       return registered;
     },
     async call(request) {
-      const { starter, opener } = request.who;
-      const identity = starter === null ? null : await starters.identityOf(starter, request.tenant);
+      const identity = await actingFor(request);
       if (identity === null) return withoutStarter(request.name);
-      return offered.call(request.name, callerOf(request, permittedBy(identity, opener)), request.arguments);
+      return offered.call(request.name, callerOf(request, identity), request.arguments);
     },
   };
 }
@@ -67,6 +74,7 @@ function callerOf(request: ToolRequest, identity: Identity): ToolCaller {
   const { tenant, who, policy, signal, invocationId, idempotencyKey, executionId } = request;
   return {
     tenant,
+    entry: request.entry,
     identity,
     executionId,
     get ceilings() {
@@ -81,7 +89,8 @@ function callerOf(request: ToolRequest, identity: Identity): ToolCaller {
   };
 }
 
-function withoutStarter(tool: string): ToolOutcome {
+/** The answer where a call acts for no identity. */
+export function withoutStarter(tool: string): ToolOutcome {
   return {
     status: "refused",
     error_code: 2000,

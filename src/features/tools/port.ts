@@ -5,7 +5,7 @@
  * `Opened.toolProviders`. Outcomes are values, because every one of them is told to the caller: a failure is something to
  * read and react to, a refusal is something not to try again.
  */
-export type { Call, CallBounds, CallPolicy, CallWho } from "./call.ts";
+export type { Call, CallBounds, CallEntry, CallPolicy, CallWho } from "./call.ts";
 export type { ToolRegistry, ToolSet } from "./registry.ts";
 export {
   executionRequired,

@@ -9,7 +9,7 @@ import { type ToolCallState, toolCall } from "../../../actors/tool-call/tool-cal
 import type { Starters } from "../../identity/callers/starters.ts";
 import { type Activity, type ActivityContext, implement, type Runtime, Terminal } from "../../runtime/port.ts";
 import type { InvocationWriter } from "../invocations/port.ts";
-import { CallWithdrawn, isCleared, type Pipeline, refusalOf } from "../pipeline/port.ts";
+import { CallWithdrawn, isCleared, isForHost, type Pipeline, refusalOf } from "../pipeline/port.ts";
 import type { ToolRegistry } from "../tools/port.ts";
 import { madeAgain } from "./kept.ts";
 import { outcomeOf } from "./outcome.ts";
@@ -45,13 +45,14 @@ export function waitingActivities(options: WaitingActivitiesOptions): readonly A
     return call.session_id !== null && isSessionOver(tenant, call.session_id);
   }
 
-  /** Whether a call that may have been made may be made again. */
+  /** Whether a call that may have been made may be made again: one on a host joins the run that it has begun. */
   async function mayRepeat(tenant: string, { call }: ToolCallState): Promise<boolean> {
     const tool = (await registry.of(tenant)).find(call.tool);
+    if (isForHost(tool, call.arguments)) return true;
     return tool !== undefined && (tool.readOnly || tool.idempotent);
   }
 
-  async function run(context: ActivityContext): Promise<CallOutcome> {
+  async function run(context: ActivityContext): Promise<Static<typeof runCall.output>> {
     const { actor, signal, resumed } = context;
     const { tenant, key: invocationId } = actor;
     const state = await stateOf(actor);
@@ -77,6 +78,10 @@ export function waitingActivities(options: WaitingActivitiesOptions): readonly A
       if (await isGone(tenant, state)) throw new CallWithdrawn("The caller is gone");
     };
     const invoked = await pipeline.resume({ ...made, begins }, edited ?? undefined);
+    if (invoked.is === "held") {
+      const { fleet_command_id, approval_id, expires_at } = invoked;
+      return { outcome: "held", held: { fleet_command_id, approval_id, expires_at } };
+    }
     const isWithdrawn = invoked.is === "failed" && !invoked.ran && invoked.code === "withdrawn";
     return isWithdrawn ? withdrawn(call.tool) : outcomeOf(call.tool, invoked);
   }

@@ -172,11 +172,15 @@ export function toolCallActivity({ runtime, plans, pipeline }: LoopOptions): Act
       const [judged] = await pipeline.clear([call], true);
       if (judged === undefined) throw new Error("the call was not judged");
       // Whether it was reached before its node died is not known: what may be done twice is, all else is not.
-      const isRepeatable = work.repeatable || (isCleared(judged) && (judged.tool.readOnly || judged.tool.idempotent));
+      // One on a host joins the run that it has begun.
+      const isRepeatable =
+        work.repeatable ||
+        (isCleared(judged) && (judged.target !== null || judged.tool.readOnly || judged.tool.idempotent));
       if (resumed && !isRepeatable) return { ...interrupted };
       if (!isCleared(judged)) return answerOf(judged.clearance);
       try {
-        return toolAnswer(await pipeline.run(call, judged, work.approved === true));
+        const outcome = await pipeline.run(call, judged, work.approved === true);
+        return outcome.status === "waiting" ? outcome : toolAnswer(outcome);
       } catch (error) {
         if (signal.aborted || (isRepeatable && isServiceAway(error))) throw error;
         // A bug in one tool must not stop the agent, nor tell it how the host looks inside.
@@ -206,7 +210,7 @@ export function callClearActivity({
       if (!isCleared(judged)) return answerOf(judged.clearance);
       const { max_timeout_secs, approvals } = judged.clearance;
       const passed = { status: "cleared" as const, max_timeout_secs, approvals: [...approvals] };
-      if (judged.tool.name !== CMD_RUN) return passed;
+      if (judged.tool.name !== CMD_RUN || judged.target !== null) return passed;
       const { cwd = workspace } = judged.arguments;
       try {
         const { pathRules } = judged.bounds;
