@@ -43,7 +43,7 @@ function asRequested(asked: Start, now: number): FleetRunState {
     ...{ resolution: 0, ...resolution, targets: initialTargets(resolution.eligible, resolution.queued) },
     ...{ in_flight: 0, round: 0, wave: 0, waves: 0, to_open: 0, live: 0, canary: "none", wake_at: null },
     ...{ works: 0, handing: [], full: [], stopping: null, stops: [], unstopped: [], again_at: null },
-    ...{ resolving: null, approved: false, pausing: [] },
+    ...{ resolving: null, approved: approval_id !== null, pausing: [] },
   };
 }
 

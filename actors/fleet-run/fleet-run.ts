@@ -126,8 +126,7 @@ export const fleetRun = defineActor({
         turn.stop(unstopped);
       }),
 
-    erase: (state) =>
-      state !== null && !isOver(state) ? { state, reply: {}, effects: [] } : { state: null, reply: {}, effects: [] },
+    erase: () => ({ state: null, reply: {}, effects: [] }),
   },
 });
 

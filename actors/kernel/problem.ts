@@ -262,6 +262,7 @@ export const problems = {
   policy_violation: 403,
   fleet_run_not_found: 404,
   dispatch_disabled: 409,
+  multiple_targets: 422,
   invalid_enrollment_token: 401,
   invalid_proof: 401,
   not_a_team_admin: 403,

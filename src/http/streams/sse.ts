@@ -236,7 +236,9 @@ export class EventStreams {
     this.#obey(stopping);
     const stream = new EventStream(holderOf(identity, tenant), source, this.#counter, format);
     // Bun's own kind of source, which the standard's types do not know.
-    return new Response(new ReadableStream(stream as unknown as UnderlyingDefaultSource), { headers: { ...headersOf(format), ...headers } });
+    return new Response(new ReadableStream(stream as unknown as UnderlyingDefaultSource), {
+      headers: { ...headersOf(format), ...headers },
+    });
   }
 
   #leave(stream: EventStream): void {

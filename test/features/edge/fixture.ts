@@ -20,12 +20,12 @@ export class EdgeFixture {
     readonly node: NodeProcess,
   ) {}
 
-  static async open(): Promise<EdgeFixture> {
+  static async open(options: { readonly program?: string } = {}): Promise<EdgeFixture> {
     const stores = await freshStores();
     // Tests name the addresses of daemons: each may fail a few times a minute.
     return new EdgeFixture(
       stores,
-      await startNodeProcess(stores, { env: { SVC_TRUSTED_PROXIES: "127.0.0.1", SVC_PUBLIC_URL: "" } }),
+      await startNodeProcess(stores, { ...options, env: { SVC_TRUSTED_PROXIES: "127.0.0.1", SVC_PUBLIC_URL: "" } }),
     );
   }
 

@@ -139,8 +139,9 @@ export const commandFacts: FactWriter = {
 const insertingFrames = `
 insert into edge_frames (tenant, host_id, epoch, node, kind, command_id, body)
 select tenant, host_id, epoch, node, kind, command_id, body
-from json_to_recordset($1::text::json) with ordinality
-  as r (tenant text, host_id uuid, epoch bigint, node text, kind text, command_id uuid, body text, place bigint)
+from rows from (json_to_recordset($1::text::json)
+    as (tenant text, host_id uuid, epoch bigint, node text, kind text, command_id uuid, body text)) with ordinality
+  as r (tenant, host_id, epoch, node, kind, command_id, body, place)
 order by place`;
 
 const voidingFrames = `

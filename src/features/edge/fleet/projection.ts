@@ -1,7 +1,6 @@
 /** The rows of runs, written with each turn, and what is told of their lives. */
 import { fleetRun } from "../../../../actors/fleet-run/fleet-run.ts";
-import { type FleetRunState, isOver, resolvedOf, shownReason } from "../../../../actors/fleet-run/state.ts";
-import { placesIn } from "../../../../actors/fleet-run/state.ts";
+import { type FleetRunState, isOver, placesIn, resolvedOf, shownReason } from "../../../../actors/fleet-run/state.ts";
 import { summaryOf } from "../../../../actors/fleet-run/targets.ts";
 import { isTerminal } from "../../../../actors/fleet-run/words.ts";
 import { iso } from "../../../../actors/kernel/time.ts";
@@ -58,17 +57,13 @@ delete from edge_runs where id in (select value::uuid from json_array_elements_t
 export interface RunNews {
   readonly info: (event: string, facts: Readonly<Record<string, unknown>>) => void;
   readonly ended: (state: FleetRunState) => void;
-  readonly started: (state: FleetRunState) => void;
 }
 
-export function fleetRunProjection({ info, ended, started }: RunNews) {
+export function fleetRunProjection({ info, ended }: RunNews) {
   function told({ key, tenant, before, after }: ActorChange<FleetRunState>): void {
     if (after === null) return;
     const facts = { tenant, fleet_command_id: key };
-    if (after.started_at !== null && (before?.started_at ?? null) === null) {
-      info("edge_fleet_started", facts);
-      started(after);
-    }
+    if (after.started_at !== null && (before?.started_at ?? null) === null) info("edge_fleet_started", facts);
     if (!isOver(after) || (before !== null && isOver(before))) return;
     const verb = after.status === "complete" ? "completed" : after.status;
     info(`edge_fleet_${verb}`, { ...facts, reason: after.reason, summary: summaryOf(after.targets) });

@@ -4,7 +4,7 @@ import type { Page } from "../../../http/paging.ts";
 import { isUuid } from "../../../http/route.ts";
 import { numbers, texts } from "../../../store/postgres/array-literal.ts";
 import type { Sql, Transaction } from "../../../store/postgres/pool.ts";
-import { type Resolved, type SkipReason, sizesOf } from "./resolution.ts";
+import { type Resolved, sizesOf } from "./resolution.ts";
 
 /** Unfinished runs of a tenant. */
 export const maxRuns = 20;
@@ -93,13 +93,6 @@ export function runRecords(sql: Sql) {
         await keep(tx, tenant, runId, 0, resolved);
         return sizesOf(resolved);
       }) as Promise<Sizes | null>,
-
-    /** A run that was not begun after all. */
-    async forget(tenant: string, runId: string): Promise<void> {
-      await sql`
-        delete from edge_run_requests q where run_id = ${runId} and tenant = ${tenant}
-          and not exists (select from edge_runs r where r.id = q.run_id)`;
-    },
 
     async target(tenant: string, runId: string): Promise<Target | null> {
       const [row] = await sql<{ target: string }[]>`
@@ -190,8 +183,9 @@ export function runRecords(sql: Sql) {
 
     /** Runs of all tenants that have not ended, with why they are paused. */
     unfinished: (after: string, limit: number) =>
-      sql<{ id: string; tenant: string; status: string; doc: string }[]>`
-        select id, tenant, status, doc from edge_runs where ended_at is null and id > ${after} order by id limit ${limit}`,
+      sql<{ id: string; tenant: string; status: string; pause_reasons: string }[]>`
+        select id, tenant, status, doc::json ->> 'pause_reasons' as pause_reasons
+        from edge_runs where ended_at is null and id > ${after} order by id limit ${limit}`,
 
     endedBefore: (before: Date, limit: number) =>
       sql<{ id: string; tenant: string }[]>`
@@ -202,16 +196,11 @@ export function runRecords(sql: Sql) {
       await sql`delete from edge_run_requests where tenant = ${tenant} and run_id = any(${texts(runIds)}::uuid[])`;
     },
 
-    /** Requests of a day ago and more that never became runs. @returns how many went */
-    async eraseLeftOver(limit: number): Promise<number> {
-      const { count } = await sql`
-        delete from edge_run_requests where run_id in (
-          select q.run_id from edge_run_requests q
-          where q.created_at < now() - interval '1 day' and not exists (select from edge_runs r where r.id = q.run_id)
-          limit ${limit})`;
-      return count;
-    },
+    /** Requests of a day ago and more that are no runs: they never became any, or were erased in part. */
+    leftOver: (limit: number) =>
+      sql<{ id: string; tenant: string }[]>`
+        select q.run_id as id, q.tenant from edge_run_requests q
+        where q.created_at < now() - interval '1 day' and not exists (select from edge_runs r where r.id = q.run_id)
+        order by q.created_at limit ${limit}`,
   };
 }
-
-export const skipReason = (reason: string): SkipReason => reason as SkipReason;

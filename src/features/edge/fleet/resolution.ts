@@ -28,8 +28,14 @@ export interface ResolutionOptions {
   readonly groups: GroupsByName;
 }
 
+export interface Leniency {
+  /** Hosts that people have approved; null: any. */
+  readonly approved: ReadonlySet<string> | null;
+  /** Named hosts that are no more are left out. */
+  readonly lenient: boolean;
+}
+
 /**
- * @param approved those that people have approved; null: any
  * @throws Problem 404 `host_not_found`, `group_not_found`, 422 for more hosts than a run may have
  */
 export async function resolveTarget(
@@ -37,9 +43,9 @@ export async function resolveTarget(
   tenant: string,
   target: Target,
   policy: Pick<Policy, "offline_ttl_secs">,
-  approved: ReadonlySet<string> | null = null,
+  { approved, lenient }: Leniency = { approved: null, lenient: false },
 ): Promise<Resolved> {
-  const { hosts, ...named } = await hostsOf(options, tenant, target);
+  const { hosts, ...named } = await hostsOf(options, tenant, target, lenient);
   if (hosts.length > maxTargets) throw invalidField("target", `means more than ${maxTargets} hosts`);
   const eligible: TargetHost[] = [];
   const queued: TargetHost[] = [];
@@ -59,7 +65,7 @@ function unreachable({ status, accepting }: TargetHost): SkipReason | null {
   return accepting ? null : "NotAccepting";
 }
 
-async function hostsOf({ hosts, groups }: ResolutionOptions, tenant: string, target: Target) {
+async function hostsOf({ hosts, groups }: ResolutionOptions, tenant: string, target: Target, lenient: boolean) {
   const most = maxTargets + 1;
   if ("All" in target) return { target, meansAll: true, hosts: await hosts.selected(tenant, everyHost, most) };
   if ("Selector" in target) {
@@ -74,7 +80,7 @@ async function hostsOf({ hosts, groups }: ResolutionOptions, tenant: string, tar
   }
   const ids = "Node" in target ? [target.Node] : target.Nodes;
   const found = await hosts.named(tenant, ids);
-  if (found.length < ids.length) throw new Problem("host_not_found", "Host not found");
+  if (found.length < ids.length && !lenient) throw new Problem("host_not_found", "Host not found");
   return { target, meansAll: false, hosts: found };
 }
 

@@ -47,7 +47,10 @@ export const InvokeBody = Type.Object(
 export type InvokeBody = Static<typeof InvokeBody>;
 
 export const RetryBody = Type.Object(
-  { statuses: Type.Optional(Type.Unknown({ description: "Ends of commands; failures when absent" })), policy: WrittenPolicy },
+  {
+    statuses: Type.Optional(Type.Unknown({ description: "Ends of commands; failures when absent" })),
+    policy: WrittenPolicy,
+  },
   { examples: [{ statuses: ["err"] }] },
 );
 export const CancelBody = Type.Object({ reason: Type.Optional(Nullable(Type.String({ maxLength: 1024 }))) });
@@ -183,7 +186,11 @@ export type RunQuery = Static<typeof RunQuery>;
 export const FleetEvent = Type.Record(Type.String(), AnyJson);
 export const StreamQuery = Type.Object({
   from: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: "Events behind this id; the header counts before it" }),
+    Type.Integer({
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description: "Events behind this id; the header counts before it",
+    }),
   ),
 });
 export const StreamHeaders = Type.Object({ "Last-Event-ID": Type.Optional(Type.String({ maxLength: 32 })) });

@@ -1,5 +1,5 @@
 /** What a tenant has settled about its fleet: who has to agree to a run, and whether anything is sent at all. */
-import { type Identity } from "../../../../actors/identity/identity.ts";
+import type { Identity } from "../../../../actors/identity/identity.ts";
 import { tenantKind } from "../../../../actors/identity/tenant.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import type { Call } from "../../../http/route.ts";

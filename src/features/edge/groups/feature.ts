@@ -2,10 +2,10 @@
 import { audit } from "../../audit/feature.ts";
 import { defineFeature } from "../../feature.ts";
 import { edgeHosts } from "../hosts/feature.ts";
+import { groupsByName } from "./port.ts";
 import { groupRecords } from "./records.ts";
 import { groupRoutes } from "./routes.ts";
 import { EdgeGroup, EdgeGroupDetail } from "./schema.ts";
-import { groupsByName } from "./port.ts";
 import { createGroups } from "./service.ts";
 
 export const edgeGroups = defineFeature({

@@ -1,6 +1,7 @@
 /** What other features may use of groups. */
-import { isGroupId } from "../../../../actors/edge/target.ts";
+
 import type { Selector } from "../../../../actors/edge/selector.ts";
+import { isGroupId } from "../../../../actors/edge/target.ts";
 import type { GroupRecords } from "./records.ts";
 
 export interface KnownGroup {

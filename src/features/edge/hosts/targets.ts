@@ -43,7 +43,11 @@ const targetColumns = (sql: Sql) =>
   sql`h.id, h.name, h.status, (not h.held and cardinality(h.not_accepting) = 0) as accepting`;
 
 export function hostTargets(sql: Sql) {
-  const read = (tenant: string, condition: ReturnType<typeof matching>, limit: number): Promise<readonly TargetHost[]> =>
+  const read = (
+    tenant: string,
+    condition: ReturnType<typeof matching>,
+    limit: number,
+  ): Promise<readonly TargetHost[]> =>
     sql<TargetHost[]>`
       select ${targetColumns(sql)} from edge_hosts h
       where h.tenant = ${tenant} and h.revoked_at is null and (${condition}) order by h.name, h.id limit ${limit}`;
@@ -56,7 +60,11 @@ export function hostTargets(sql: Sql) {
       read(tenant, sql`h.id = any(${texts(ids)}::uuid[])`, Math.max(1, ids.length)),
 
     /** Live hosts that a group's selector means or that are pinned in it, by name. */
-    ofGroup: (tenant: string, { id, selector }: { readonly id: string; readonly selector: Selector | null }, limit: number) =>
+    ofGroup: (
+      tenant: string,
+      { id, selector }: { readonly id: string; readonly selector: Selector | null },
+      limit: number,
+    ) =>
       read(
         tenant,
         sql`(${matching(sql, selector)}) or h.id in (select host_id from edge_group_pins where group_id = ${id})`,

@@ -78,7 +78,9 @@ export function streamRecords(sql: Sql) {
           union all select seq, number from edge_run_event_ids where run_id = ${runId} and seq = any(${seqs}::int[])) as known
           on true`;
       if (rows.length === 0) return null;
-      return new Map(rows.flatMap(({ seq, number }) => (seq === null || number === null ? [] : [[seq, number] as const])));
+      return new Map(
+        rows.flatMap(({ seq, number }) => (seq === null || number === null ? [] : [[seq, number] as const])),
+      );
     },
 
     /** Runs that have not ended, from the one behind `after` on. */

@@ -5,12 +5,12 @@
  * they are the same after Redis has lost everything; then the stream is filled again with what was shown, and new numbers
  * are far above all that were given out. Progress lives in Redis alone.
  */
+
+import { type RunEvent, runEvents } from "../../../../actors/fleet-run/events.ts";
 import { fleetRun } from "../../../../actors/fleet-run/fleet-run.ts";
-import { runEvents, type RunEvent } from "../../../../actors/fleet-run/events.ts";
 import type { LogEntry, News, Runtime } from "../../../runtime/port.ts";
 import type { Notices } from "../../../store/redis/notices.ts";
-import type { RunProgress } from "./port.ts";
-import { createDecoding, type Progress } from "./progress.ts";
+import { createDecoding, type Progress, type RunProgress } from "./progress.ts";
 import type { StreamRecords } from "./records.ts";
 import type { NumberedProgress, StreamStore } from "./stream-store.ts";
 
@@ -99,7 +99,12 @@ export function createRunStreams(options: RunStreamsOptions): RunStreams {
   }
 
   /** @param entries of the log, which all have numbers afterwards; null: all there are */
-  async function append(tenant: string, runId: string, entries: number | null, texts: readonly string[]): Promise<void> {
+  async function append(
+    tenant: string,
+    runId: string,
+    entries: number | null,
+    texts: readonly string[],
+  ): Promise<void> {
     for (let attempt = 0; attempt < 3; attempt++) {
       const done = await store.append(runId, entries ?? 0, texts);
       if (done !== null) {
