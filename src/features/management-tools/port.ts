@@ -160,6 +160,18 @@ export function failureOf(error: unknown): ToolOutcome {
   return { status: "failed", code: error.code, message: error.message, ...(hasDetails ? { details } : {}) };
 }
 
+/** The answer where a call acts for no identity. */
+export function withoutStarter(tool: string): ToolOutcome {
+  return {
+    status: "refused",
+    error_code: 2000,
+    code: "tool_not_allowed",
+    violation_type: "tool_not_allowed",
+    message: `${tool} acts for the identity that started the caller; this one has none, or not any more`,
+    attempted: tool,
+  };
+}
+
 /** Several tools, found by their names. */
 export interface ManagementTools {
   readonly tools: readonly ManagementTool[];

@@ -3,13 +3,14 @@ import type { Identity } from "../../../actors/identity/identity.ts";
 import { toolSchema } from "../../../actors/kernel/schema.ts";
 import { handedOn } from "../../../actors/policy/ceilings.ts";
 import type { Starters } from "../../identity/callers/starters.ts";
-import type { RegisteredTool, ToolOutcome, ToolProvider, ToolRequest } from "../tools/port.ts";
+import type { RegisteredTool, ToolProvider, ToolRequest } from "../tools/port.ts";
 import {
   collected,
   isPermitted,
   type ManagementTool,
   type ManagementTools,
   type ToolCaller,
+  withoutStarter,
   workIdOf,
 } from "./port.ts";
 
@@ -86,18 +87,6 @@ function callerOf(request: ToolRequest, identity: Identity): ToolCaller {
     signal,
     who,
     policy,
-  };
-}
-
-/** The answer where a call acts for no identity. */
-export function withoutStarter(tool: string): ToolOutcome {
-  return {
-    status: "refused",
-    error_code: 2000,
-    code: "tool_not_allowed",
-    violation_type: "tool_not_allowed",
-    message: `${tool} acts for the identity that started the caller; this one has none, or not any more`,
-    attempted: tool,
   };
 }
 

@@ -82,6 +82,7 @@ const table: readonly (readonly [names: string, scope: string, required: string]
 
 const callerWith = (scopes: readonly string[]): ToolCaller => ({
   tenant: "acme",
+  entry: "dispatch",
   identity: identityOf("acme", { kind: "tenant_user", role: null, scopes: new Set(scopes) }),
   executionId: null,
   ceilings: [],
