@@ -8,7 +8,15 @@ import { Problem } from "../../../actors/kernel/problem.ts";
 import { isStorableJson, unusableText } from "../../../actors/manifest/storable.ts";
 import { canonicalName } from "../../../actors/tool/catalog.ts";
 import { derivedUuid } from "../../lib/digest.ts";
-import { type CallEntry, type CallPolicy, type CallWho, outcomeOf, ToolFailure, type ToolOutcome, ToolRefusal } from "../tools/port.ts";
+import {
+  type CallEntry,
+  type CallPolicy,
+  type CallWho,
+  outcomeOf,
+  ToolFailure,
+  type ToolOutcome,
+  ToolRefusal,
+} from "../tools/port.ts";
 
 /** On whose behalf a tool is called. */
 export interface ToolCaller {

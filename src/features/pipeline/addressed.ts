@@ -27,7 +27,7 @@ export function splitTarget(
 ): { readonly target: Json; readonly given: Arguments } {
   const { target = null, ...rest } = given;
   if (target === null) return { target: null, given };
-  const isOwn = tool !== undefined && tool.name.startsWith(ofFleet);
+  const isOwn = tool?.name.startsWith(ofFleet) === true;
   const isMeant = !isOwn && (isCallTarget(target) || (tool !== undefined && runsOnHosts(tool)));
   return isMeant ? { target, given: rest } : { target: null, given };
 }

@@ -34,6 +34,14 @@ export interface InvokeParts {
   readonly now: () => number;
 }
 
+interface Unfinished {
+  readonly error: unknown;
+  /** It waited for people, and is made by its own work. */
+  readonly waits: boolean;
+  readonly isReached: boolean;
+  readonly duration_ms: number;
+}
+
 type HeldCall = { readonly is: "held" } & Held;
 
 export function createInvoke(parts: InvokeParts): Pick<Pipeline, "invoke" | "resume"> {
@@ -73,6 +81,33 @@ export function createInvoke(parts: InvokeParts): Pick<Pipeline, "invoke" | "res
     incidents.report(incidentOf(call, tool, refusal));
   }
 
+  /** The call came to no outcome of its tool. @throws what its caller has to know, which may make it again */
+  async function cameToNothing(
+    call: Call,
+    one: Cleared,
+    { error, waits, isReached, duration_ms }: Unfinished,
+  ): Promise<Invoked> {
+    const { invocationId, tenant, signal } = call;
+    // Of a call that waited, its work says what is told; any other may be made again, since its tool was not reached.
+    if (!waits && !isReached && error instanceof Problem && error.status === 503 && !signal.aborted) {
+      invocations.change(invocationId, tenant, { outcome: "failed", code: unavailable, duration_ms });
+      throw error;
+    }
+    if (error instanceof CallWithdrawn) {
+      invocations.change(invocationId, tenant, { outcome: "withdrawn", code: "withdrawn" });
+      return { is: "failed", code: "withdrawn", message: error.message, ran: false };
+    }
+    if (signal.aborted) {
+      // Of a call that waited, its work goes on on another node.
+      if (one.target !== null && !waits) await parts.cancelOnHost(call, "caller_gone");
+      invocations.change(invocationId, tenant, { outcome: "interrupted", code: "interrupted", duration_ms });
+      throw error;
+    }
+    invocations.change(invocationId, tenant, { outcome: "failed", code: "internal_error", duration_ms });
+    // What a tool throws by mistake tells no caller how the host looks inside.
+    return answerTo(outcomeOf(new ToolFailure("internal_error", "The tool failed inside the service")));
+  }
+
   async function runOnRecord(call: Call, one: Cleared, waits: boolean): Promise<Invoked | HeldCall> {
     const begun = now();
     const { invocationId, tenant } = call;
@@ -85,25 +120,7 @@ export function createInvoke(parts: InvokeParts): Pick<Pipeline, "invoke" | "res
     try {
       outcome = await run({ ...call, begins }, one, waits);
     } catch (error) {
-      const duration_ms = Math.round(now() - begun);
-      // Of a call that waited, its work says what is told; any other may be made again, since its tool was not reached.
-      if (!waits && !isReached && error instanceof Problem && error.status === 503 && !call.signal.aborted) {
-        invocations.change(invocationId, tenant, { outcome: "failed", code: unavailable, duration_ms });
-        throw error;
-      }
-      if (error instanceof CallWithdrawn) {
-        invocations.change(invocationId, tenant, { outcome: "withdrawn", code: "withdrawn" });
-        return { is: "failed", code: "withdrawn", message: error.message, ran: false };
-      }
-      if (call.signal.aborted) {
-        // Of a call that waited, its work goes on on another node.
-        if (one.target !== null && !waits) await parts.cancelOnHost(call, "caller_gone");
-        invocations.change(invocationId, tenant, { outcome: "interrupted", code: "interrupted", duration_ms });
-        throw error;
-      }
-      invocations.change(invocationId, tenant, { outcome: "failed", code: "internal_error", duration_ms });
-      // What a tool throws by mistake tells no caller how the host looks inside.
-      return answerTo(outcomeOf(new ToolFailure("internal_error", "The tool failed inside the service")));
+      return cameToNothing(call, one, { error, waits, isReached, duration_ms: Math.round(now() - begun) });
     }
     if (outcome.status === "waiting") {
       const { status: _, ...held } = outcome;

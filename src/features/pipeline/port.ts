@@ -29,8 +29,10 @@ export interface Cleared {
 export type Judged = Cleared | { readonly clearance: RefusedCall | FailedCall };
 
 /** The arguments with what addresses a host, as the call is made by them. */
-export const wholeArguments = ({ arguments: given, target }: Pick<Cleared, "arguments" | "target">): Call["arguments"] =>
-  target === null ? given : { ...given, target };
+export const wholeArguments = ({
+  arguments: given,
+  target,
+}: Pick<Cleared, "arguments" | "target">): Call["arguments"] => (target === null ? given : { ...given, target });
 
 export const isCleared = (judged: Judged): judged is Cleared => judged.clearance.is === "cleared";
 
@@ -147,10 +149,7 @@ export interface Pipeline {
    * record goes on with it.
    * @param edited the arguments that an approver put in their place
    */
-  resume(
-    call: Call,
-    edited?: { readonly [member: string]: Json },
-  ): Promise<Invoked | ({ readonly is: "held" } & Held)>;
+  resume(call: Call, edited?: { readonly [member: string]: Json }): Promise<Invoked | ({ readonly is: "held" } & Held)>;
   /** The tools that a caller has today, in the order of the registry. */
   effective(tenant: string, who: CallWho, policy: CallPolicy): Promise<readonly RegisteredTool[]>;
 }

@@ -144,7 +144,11 @@ export function createWaitingCalls(options: WaitingCallsOptions): WaitingCalls {
   }
 
   /** Takes a place, and gives it back where the call was not opened. @throws ToolRefusal where none is free */
-  async function inPlace<T>({ tenant, invocationId, who }: Call, tool: string, open: () => Promise<T | null>): Promise<T> {
+  async function inPlace<T>(
+    { tenant, invocationId, who }: Call,
+    tool: string,
+    open: () => Promise<T | null>,
+  ): Promise<T> {
     const [ofTenant, elsewhere] = await Promise.all([asked(tenant), inLoop(tenant, who.execution?.id ?? null)]);
     if (ofTenant >= mostOfTenant) throw full(tool, "tenant");
     if (!(await records.take(invocationId, tenant, who.principal, elsewhere))) throw full(tool, "execution or caller");

@@ -13,7 +13,11 @@ class HeldStory extends AskedStory {
   /** The model calls a command on a host. */
   sends(approvals: Parameters<typeof cleared>[1] = [], count = 1): this {
     const one = { name: "cmd.run", arguments: { command: "uptime", target } };
-    const clearance = { ...this.clearance, approvals: [...(approvals ?? [])], entry: { ...this.clearance.entry, runs: "service" as const } };
+    const clearance = {
+      ...this.clearance,
+      approvals: [...(approvals ?? [])],
+      entry: { ...this.clearance.entry, runs: "service" as const },
+    };
     return this.modelSays({
       content: "It has to be done.",
       calls: Array.from({ length: count }, () => one),
@@ -35,7 +39,14 @@ class HeldStory extends AskedStory {
   /** People decide about the run. */
   runDecided(status: ApprovalDecided["status"], reason: string | null = null): this {
     const decided_at = new Date(this.sim.now).toISOString();
-    this.sim.tell("approval_decided", { approval_id: approval, status, via: "approve", decided_at, result: {}, reason });
+    this.sim.tell("approval_decided", {
+      approval_id: approval,
+      status,
+      via: "approve",
+      decided_at,
+      result: {},
+      reason,
+    });
     return this;
   }
   toldOf(kind: string, type: string) {
@@ -87,7 +98,10 @@ describe("the model reads why its run did not begin, and goes on", () => {
     ["timed_out", "approval_timed_out"],
     ["withdrawn", "cancelled"],
   ] as const)("%s is %s", (status, code) => {
-    const story = new HeldStory().sends().held().runDecided(status, status === "rejected" ? "not today" : null);
+    const story = new HeldStory()
+      .sends()
+      .held()
+      .runDecided(status, status === "rejected" ? "not today" : null);
     expect(story.told).toMatchObject({ status: "error", code });
     if (status === "rejected") expect(JSON.stringify(story.told)).toContain("not today");
     expect(story.sim.underWay("model.call")).toHaveLength(1);

@@ -70,18 +70,23 @@ describe.each(["svc", "aegis"])("under %s.", (prefix) => {
 describe("the policy of invoke", () => {
   const policyOf = async (given: object) => {
     await call("svc.edge.fleet.invoke", { ...run, ...given });
-    return (asked[0]?.[2] as { policy: unknown }).policy;
+    return (asked[0]?.at(2) as { policy?: unknown } | undefined)?.policy;
   };
   const usual = { mode: "Parallel", failure_policy: "ContinueOnError" };
   test.each([
     ["nothing", {}, usual],
     ["other members", { policy: { canary: 1 } }, { ...usual, canary: 1 }],
     ["a mode", { policy: { mode: "sequential" } }, { failure_policy: "ContinueOnError", mode: "sequential" }],
-    ["a failure policy in another spelling", { policy: { failurePolicy: "x" } }, { mode: "Parallel", failurePolicy: "x" }],
+    [
+      "a failure policy in another spelling",
+      { policy: { failurePolicy: "x" } },
+      { mode: "Parallel", failurePolicy: "x" },
+    ],
     ["a mode beside it", { mode: "Sequential" }, { failure_policy: "ContinueOnError" }],
     ["what is none", { policy: [] }, []],
   ])("that says %s", async (_, given, wanted) => {
-    if (Array.isArray(wanted)) expect(await call("svc.edge.fleet.invoke", { ...run, ...given })).toMatchObject({ code: "invalid_arguments" });
+    if (Array.isArray(wanted))
+      expect(await call("svc.edge.fleet.invoke", { ...run, ...given })).toMatchObject({ code: "invalid_arguments" });
     else expect(await policyOf(given)).toEqual(wanted);
   });
 });
