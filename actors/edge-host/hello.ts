@@ -43,6 +43,7 @@ export const welcomeOf = (
   epoch: state.epoch,
   superseded,
   in_flight: inFlightOf(state).map(({ command_id, run_id }) => ({ command_id, run_id })),
+  outdated: state.not_accepting.includes("outdated"),
   journal_replaced,
   cloned: isCloned,
 });

@@ -72,6 +72,8 @@ export const HelloReply = Type.Union([
     /** The node of the link that this one supersedes; null: none was open. */
     superseded: Nullable(Text),
     in_flight: Type.Array(InFlight),
+    /** Its daemon is too old for new commands. */
+    outdated: Type.Boolean(),
     /** Unfinished commands met a journal that does not know them. */
     journal_replaced: Type.Boolean(),
     /** Two daemons are found to share the state of one. */

@@ -60,7 +60,7 @@ type FailurePolicy = Policy["failure_policy"];
 /** Hosts of one run. */
 export const maxTargets = 10_000;
 /** Commands of one run that are under way at once. */
-export const maxInFlight = 1000;
+const maxInFlight = 1000;
 const week = 604_800;
 
 const integers = {
@@ -79,7 +79,7 @@ const integers = {
 type IntegerName = keyof typeof integers;
 
 /** Its members as they are written, with what belongs to a mode or a failure policy that is a bare word. */
-export const policyMembers = [
+const policyMembers = [
   ...(Object.keys(integers) as IntegerName[]),
   "deadline_secs",
   "mode",

@@ -87,7 +87,7 @@ export type Share = number | string;
 export function readShare({ value, path }: Written, max: number): Share {
   if (typeof value === "string" && /^([1-9]\d?|100)%$/.test(value)) return value;
   if (typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= max) return value;
-  throw invalidField(path, `must be an integer from 1 to ${max}, or a text from "1%" to "100%"`);
+  throw invalidField(path, `must be an integer from 1 to ${max}, or a part of all: "1%", "25%", "100%"`);
 }
 
 /** How many of so many a share is, rounded up. */

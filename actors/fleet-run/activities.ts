@@ -1,5 +1,5 @@
 /** What a run has done for it: hosts are known by their places among its targets, whose ids are rows. */
-import { type Static, Type } from "@sinclair/typebox";
+import { Type } from "@sinclair/typebox";
 import { defineActivity } from "../kernel/activity.ts";
 import { Milliseconds, Nothing, Nullable, Text } from "../kernel/schema.ts";
 import { Holding } from "./words.ts";
@@ -32,7 +32,6 @@ export const offer = defineActivity({
   /** Of hosts that hold as many commands as they may. */
   output: Type.Object({ full: Indices }),
 });
-export type OfferInput = Static<typeof offer.input>;
 
 /** Lets commands start that wait for the run's word. */
 export const go = defineActivity({

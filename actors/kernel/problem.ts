@@ -10,6 +10,8 @@ export const problems = {
   // syntax
   malformed_body: 400,
   malformed_request: 400,
+  subprotocol_required: 400,
+  upgrade_required: 426,
   invalid_host: 400,
   invalid_id: 400,
   invalid_agent_id: 400,

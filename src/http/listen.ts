@@ -3,6 +3,7 @@ import http from "node:http";
 import { waitAtMost } from "../lib/timers.ts";
 import type { App } from "./app.ts";
 import { maxHeaderBytes } from "./entry.ts";
+import { type SocketPeer, socketHandler } from "./sockets.ts";
 
 export interface ListenOptions {
   readonly hostname: string;
@@ -46,7 +47,7 @@ export function listen(
   { hostname, port, idleTimeoutSeconds = 30, shared = false }: ListenOptions,
 ): Listening {
   Reflect.set(http, "maxHeaderSize", readHeaderBytes);
-  const server = Bun.serve({
+  const server = Bun.serve<SocketPeer, string>({
     hostname,
     port,
     idleTimeout: idleTimeoutSeconds,
@@ -54,6 +55,7 @@ export function listen(
     reusePort: shared,
     development: false,
     routes: climbingRoutes(app),
+    websocket: socketHandler,
     fetch: (request) => (isClosing ? lastAnswer(app, request) : app.handle(request)),
   });
   let isClosing = false;

@@ -28,6 +28,7 @@ import { FormatRegistry, type Static, type TObject, type TSchema, type TString, 
 import type { Identity } from "../../actors/identity/identity.ts";
 import type { Problem, ProblemCode } from "../../actors/kernel/problem.ts";
 import type { Answer, Responses } from "./answer.ts";
+import type { SocketServer } from "./sockets.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
@@ -36,6 +37,8 @@ export interface Listener {
   /** Seconds of silence after which this request's connection is cut; 0 = never. Streams raise it and keep alive. */
   timeout(request: Request, seconds: number): void;
   requestIP(request: Request): { readonly address: string } | null;
+  /** Absent: it has no WebSockets. */
+  readonly upgrade?: SocketServer["upgrade"];
 }
 
 /** One thing in a request that had no effect. */

@@ -13,6 +13,7 @@ import { edgeFleet } from "../features/edge/fleet/feature.ts";
 import { edgeGroups } from "../features/edge/groups/feature.ts";
 import { edgeHosts } from "../features/edge/hosts/feature.ts";
 import { edgeKeys } from "../features/edge/keys/feature.ts";
+import { edgeLink } from "../features/edge/link/feature.ts";
 import { edgeRunStream } from "../features/edge/run-stream/feature.ts";
 import { egress } from "../features/egress/feature.ts";
 import { embeddedIssuer } from "../features/embedded-issuer/feature.ts";
@@ -99,6 +100,7 @@ export const features = [
   edgeEnrollment,
   edgeGroups,
   edgeRunStream,
+  edgeLink,
   edgeFleet,
   edgeAgentCalls,
 ] as const satisfies readonly AnyFeature[];

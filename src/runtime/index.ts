@@ -2,6 +2,7 @@
  * The durable actor runtime: mailboxes, leases, the lane, outbox, activities, timers and tails.
  * What it guarantees, and how, is in README.md beside this file.
  */
+
 import { isDatabaseUnavailable, type Sql } from "../store/postgres/pool.ts";
 import { openRedis, openSubscriber, type RedisServers, slotGroupsOf } from "../store/redis/connections.ts";
 import { type Consumer, type ConsumerCounts, createConsumer, type RuntimeClock, type RuntimeWork } from "./consumer.ts";
@@ -13,6 +14,7 @@ import { Calls } from "./mailbox/calls.ts";
 import { MailboxWriter } from "./mailbox/mailbox.ts";
 import { idWhere, partitionOf, runtimeKeys } from "./mailbox/partition.ts";
 import { sending } from "./mailbox/sending.ts";
+import { liveNodes } from "./ownership/liveness.ts";
 import { type Runtime, RuntimeUnavailable } from "./port.ts";
 import { reading } from "./reads/reading.ts";
 import { Tails } from "./reads/tail.ts";
@@ -179,6 +181,7 @@ export function createRuntime(options: RuntimeOptions): NodeRuntime {
     silentNodes: (forMs) => sql<{ id: string; lastSeenAt: Date }[]>`
       select id::text, heartbeat_at as "lastSeenAt" from runtime_nodes
       where heartbeat_at < now() - ${`${forMs} milliseconds`}::interval`,
+    liveNodes: () => liveNodes({ sql, ttlMs: options.leaseTtlMs }),
     eraseTenant: (tenant) => eraseTenant(sql, clock.newId, tenant),
     counts: () => ({ ...(consumer?.counts() ?? idle), tails: tails.size, calls: calls.size }),
     drain() {

@@ -373,6 +373,8 @@ export interface Runtime {
   waitingForVersion(): Promise<number>;
   /** Nodes of the last day that have said nothing for so long, ms, and did not leave; what each had under way is over. */
   silentNodes(forMs: number): Promise<readonly { readonly id: string; readonly lastSeenAt: Date }[]>;
+  /** Nodes that live, this one among them: not those whose process is seen to have ended, nor those that are silent for long. */
+  liveNodes(): Promise<readonly string[]>;
   /**
    * Erases what is kept of a tenant beside its actors, which their features erase before. Repeatable.
    * @returns whether nothing of the tenant is left here

@@ -114,3 +114,45 @@ function dueAt({ id, timestamp, opts }: Pick<Job, "id" | "timestamp" | "opts">):
   const [, scheduled] = /^repeat:.*:(\d+)$/.exec(id ?? "") ?? [];
   return scheduled === undefined ? timestamp + (opts.delay ?? 0) : Number(scheduled);
 }
+
+/** Jobs for queues that other nodes work on, over one connection. */
+export interface OpenQueues<T> {
+  add(
+    name: string,
+    jobs: readonly { readonly name: string; readonly data: T; readonly opts: { readonly jobId: string } }[],
+  ): Promise<void>;
+  /** Takes away a queue that none works on any more. */
+  obliterate(name: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Names are as those of `defineQueue`. */
+export function openQueues<T>({ redisServers, prefix }: QueueOptions): OpenQueues<T> {
+  const commands = openQueueRedis(redisServers);
+  const shared = { prefix: queuePrefix(prefix, slotGroupsOf(commands)), connection: commands as ConnectionOptions };
+  const queues = new Map<string, JobQueue>();
+
+  function queueOf(name: string): JobQueue {
+    const known = queues.get(name);
+    if (known !== undefined) return known;
+    const queue = new Queue(name, { ...shared, defaultJobOptions: { removeOnComplete: true, removeOnFail: true } });
+    queue.on("error", () => {});
+    queues.set(name, queue);
+    return queue;
+  }
+
+  return {
+    async add(name, jobs) {
+      await queueOf(name).addBulk(jobs.map((job) => ({ ...job, opts: { ...job.opts } })));
+    },
+    async obliterate(name) {
+      await queueOf(name).obliterate({ force: true });
+      await queues.get(name)?.close();
+      queues.delete(name);
+    },
+    async close() {
+      await waitAtMost(closeTimeoutMs, Promise.all([...queues.values()].map((queue) => queue.close())));
+      commands.disconnect();
+    },
+  };
+}

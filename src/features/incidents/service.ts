@@ -27,6 +27,11 @@ export const severities = {
   billing_drift: "medium",
   billing_event_failed: "medium",
   edge_token_reused: "high",
+  edge_host_cloned: "high",
+  edge_former_key_used: "high",
+  edge_journal_replaced: "medium",
+  edge_frame_refused: "medium",
+  edge_policy_refused: "medium",
 } as const;
 export type Category = keyof typeof severities;
 
@@ -45,6 +50,8 @@ export interface Incident {
 export interface Incidents {
   /** Never throws and never waits. */
   report(incident: Incident): void;
+  /** How many this node has reported since it started, by category. */
+  counts(): ReadonlyMap<Category, number>;
   /** Records of the last minute, and those that are not written yet. */
   waiting(): number;
   /** Writes what was reported so far. */
@@ -85,8 +92,11 @@ export function createIncidents({ sql, now, newId, retentionDays, warn }: Incide
   const subjects = new Map<string, number>();
   let writing: Promise<void> = Promise.resolve();
 
+  const reported = new Map<Category, number>();
+
   function report(incident: Incident): void {
     const at = now();
+    reported.set(incident.category, (reported.get(incident.category) ?? 0) + 1);
     const subject = subjectOf(incident);
     if (counted(keyOf(subject, incident), at)) return;
     const others = subjects.get(subject) ?? 0;
@@ -170,6 +180,7 @@ export function createIncidents({ sql, now, newId, retentionDays, warn }: Incide
 
   return {
     report,
+    counts: () => reported,
     waiting: () => open.size,
     flush,
     async stop() {

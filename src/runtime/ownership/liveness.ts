@@ -4,7 +4,7 @@
  */
 import { texts } from "../../store/postgres/array-literal.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
-import { isGone } from "./processes.ts";
+import { isGone, pidScope } from "./processes.ts";
 
 /** The silence of a node whose process cannot be looked for, or still is there, after which it has died: of its lease's time. */
 const silentLeases = 3;
@@ -25,4 +25,22 @@ export async function diedOf(
     from runtime_nodes where id = any(${texts([...died])}::text[])`;
   for (const row of rows) if (!row.silent && !isGone(row, scope)) died.delete(row.id);
   return died;
+}
+
+/**
+ * The nodes that live: not those whose process is seen to have ended, nor those that were silent for three times the
+ * lease's time.
+ */
+export async function liveNodes({
+  sql,
+  ttlMs,
+}: {
+  readonly sql: Sql;
+  readonly ttlMs: number;
+}): Promise<readonly string[]> {
+  const rows = await sql<{ id: string; pid: number; pid_scope: string }[]>`
+    select id, pid, pid_scope from runtime_nodes
+    where heartbeat_at > now() - ${`${silentLeases * ttlMs} milliseconds`}::interval`;
+  const scope = pidScope();
+  return rows.filter((row) => !isGone(row, scope)).map(({ id }) => id);
 }

@@ -1,12 +1,7 @@
 /** What a fleet run decides (docs/reference/edge-fleet.md). */
 import { describe, expect, test } from "bun:test";
-import type { CommandEnd } from "../../../actors/edge-host/command.ts";
 import { RunStory } from "./story.ts";
 
-const failing =
-  (...places: readonly number[]) =>
-  (idx: number): CommandEnd =>
-    places.includes(idx) ? "err" : "ok";
 const ofWaves = (story: RunStory) => story.waves.map(([wave]) => wave);
 
 describe("order and number", () => {
@@ -20,7 +15,15 @@ describe("order and number", () => {
       sizes.push(two.live.size);
       for (const idx of [...two.live.keys()]) two.end(idx, "ok");
     }
-    expect([sizes, two.waves, two.last?.summary.ok]).toEqual([[2, 2, 1], [[1, 3], [2, 3], [3, 3]], 5]);
+    expect([sizes, two.waves, two.last?.summary.ok]).toEqual([
+      [2, 2, 1],
+      [
+        [1, 3],
+        [2, 3],
+        [3, 3],
+      ],
+      5,
+    ]);
     const places = new RunStory({ eligible: 9, policy: { mode: "parallel", max_concurrency: 4 } }).endAll();
     expect([places.most, places.last?.summary.ok]).toEqual([4, 9]);
   });
@@ -61,7 +64,7 @@ describe("halting", () => {
   });
 
   // edge-fleet 21
-  test("a canary that fails halts whatever the policy; one that does not waits for a person", () => {
+  test("a canary that fails halts under any policy; one that does not waits", () => {
     const policy = { mode: "parallel", failure_policy: "continue_on_error", canary: 1 };
     const failed = new RunStory({ eligible: 3, policy }).work().end(0, "refused").work();
     expect([failed.last?.reason, failed.summary.not_started]).toEqual(["canary_failed", 2]);
@@ -88,12 +91,12 @@ describe("halting", () => {
   test("too few hosts, and none, end a run before anything is sent", () => {
     const few = new RunStory({ eligible: 1, queued: 4, policy: { require_min_targets: 2, offline_ttl_secs: 60 } });
     const none = new RunStory({ eligible: 0, skipped: 2 });
-    expect([few, none].map(({ events }) => events.map((event) => ("reason" in event ? event.reason : event.type)))).toEqual(
-      [
-        ["started", "RequireMinNotSatisfied", "min_targets_unmet"],
-        ["started", "EdgeUnavailable", "no_targets"],
-      ],
-    );
+    expect(
+      [few, none].map(({ events }) => events.map((event) => ("reason" in event ? event.reason : event.type))),
+    ).toEqual([
+      ["started", "RequireMinNotSatisfied", "min_targets_unmet"],
+      ["started", "EdgeUnavailable", "no_targets"],
+    ]);
     expect([few.last?.status, none.last?.status, few.sim.performed, few.summary.not_started]).toEqual([
       "halted",
       "halted",
@@ -255,10 +258,17 @@ describe("approval", () => {
       { type: "started", status: "awaiting_approval", resolution: 0, started_at: null },
     ]);
     const [asked] = story.sim.coCommitted;
-    expect(asked?.message.body).toMatchObject({ kind: "fleet_run", execution_id: story.sim.key, forbid_initiator: true });
+    expect(asked?.message.body).toMatchObject({
+      kind: "fleet_run",
+      execution_id: story.sim.key,
+      forbid_initiator: true,
+    });
     expect(story.answer(story.act("pause"))).toMatchObject({ done: false, status: "awaiting_approval" });
     story.decide("approved").resolved(2);
-    expect(story.events.filter(({ type }) => type === "started")[1]).toMatchObject({ status: "running", resolution: 1 });
+    expect(story.events.filter(({ type }) => type === "started")[1]).toMatchObject({
+      status: "running",
+      resolution: 1,
+    });
     expect(story.endAll().last?.summary.ok).toBe(2);
   });
 

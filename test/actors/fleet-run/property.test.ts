@@ -7,10 +7,17 @@ import { canarySize, resolvedOf, wavesOf } from "../../../actors/fleet-run/state
 import { isFailure } from "../../../actors/fleet-run/targets.ts";
 import { RunStory } from "./story.ts";
 
-const share = fc.oneof(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 100 }).map((part) => `${part}%`));
+const share = fc.oneof(
+  fc.integer({ min: 1, max: 12 }),
+  fc.integer({ min: 1, max: 100 }).map((part) => `${part}%`),
+);
 const policies = fc.record(
   {
-    mode: fc.oneof(fc.constant("Sequential"), fc.constant("Parallel"), share.map((batch) => ({ Rolling: { batch } }))),
+    mode: fc.oneof(
+      fc.constant("Sequential"),
+      fc.constant("Parallel"),
+      share.map((batch) => ({ Rolling: { batch } })),
+    ),
     max_concurrency: fc.integer({ min: 1, max: 8 }),
     failure_policy: fc.oneof(
       fc.constant("FailFast"),
@@ -40,7 +47,8 @@ function happen(story: RunStory, { act, pick, end }: { act: number; pick: number
   const live = [...story.live.values()];
   const chosen = live.length === 0 ? undefined : live[pick % live.length];
   const works = [...story.sim.activities.keys()];
-  if (act < 40 && works.length > 0) story.doing(works[pick % works.length] ?? "", pick % 5 === 0 ? new Set([pick % 7]) : undefined);
+  if (act < 40 && works.length > 0)
+    story.doing(works[pick % works.length] ?? "", pick % 5 === 0 ? new Set([pick % 7]) : undefined);
   else if (act < 80 && chosen !== undefined) {
     if (!chosen.held) story.end(chosen.idx, end);
     else if (act < 60) story.ready(chosen.idx);
@@ -133,16 +141,21 @@ test("a wave begins when the former has ended, and the canary comes first", () =
 
 test("a failure of the canary halts at once", () => {
   fc.assert(
-    fc.property(fc.integer({ min: 2, max: 20 }), share, fc.constantFrom(...ends.filter(isFailure)), (eligible, canary, end) => {
-      const policy = { mode: "Parallel", failure_policy: "ContinueOnError", canary };
-      const story = new RunStory({ eligible, policy }).work();
-      const others = canarySize(story.state) - 1;
-      story.end(0, end);
-      expect([story.state.status === "halted" || story.state.status === "halting", story.state.reason]).toEqual([
-        true,
-        "canary_failed",
-      ]);
-      expect(story.endAll().begun).toHaveLength(others + 1);
-    }),
+    fc.property(
+      fc.integer({ min: 2, max: 20 }),
+      share,
+      fc.constantFrom(...ends.filter(isFailure)),
+      (eligible, canary, end) => {
+        const policy = { mode: "Parallel", failure_policy: "ContinueOnError", canary };
+        const story = new RunStory({ eligible, policy }).work();
+        const others = canarySize(story.state) - 1;
+        story.end(0, end);
+        expect([story.state.status === "halted" || story.state.status === "halting", story.state.reason]).toEqual([
+          true,
+          "canary_failed",
+        ]);
+        expect(story.endAll().begun).toHaveLength(others + 1);
+      },
+    ),
   );
 });

@@ -56,7 +56,18 @@ export async function settle(node: NodeProcess, headers: Headers): Promise<void>
   const { privateKey } = generateKeyPairSync("ed25519");
   const public_key = publicHalf(privateKey);
   const proof = enrollmentMessage(public_key, createHash("sha256").update(token).digest("hex"));
-  await made("POST", "/v1/edge/daemon/enroll", { token, public_key, signature: signed(privateKey, proof) });
+  const signature = signed(privateKey, proof);
+  const { node_id } = await made("POST", "/v1/edge/daemon/enroll", { token, public_key, signature });
+  // Its host never comes: it waits for that, and its answer is no stream.
+  const run = {
+    target: { Node: node_id },
+    tool: "cmd.run",
+    args: { command: marker },
+    policy: { offline_ttl_secs: 600 },
+  };
+  const accepts = { ...headers, Accept: "application/json" };
+  const { status } = await node.call("POST", "/v1/edge/fleet/invoke", run, accepts);
+  if (status !== 202) throw new Error(`no fleet run: ${status}`);
 }
 
 /** Makes what can be made by the example of its route alone. */
@@ -67,7 +78,8 @@ export async function settleByExamples(
 ): Promise<void> {
   for (const { method, path, inPath, example } of operations) {
     if (method !== "POST" || inPath.length > 0 || example === undefined || path.startsWith("/v1/admin/")) continue;
-    await node.call(method, path, example, headers);
+    // Some answer with a stream where they may.
+    await node.call(method, path, example, { ...headers, Accept: "application/json" });
   }
 }
 
@@ -83,6 +95,9 @@ export interface Known {
 
 /** The path as far as its first id. */
 export const kindOf = ({ path }: Pick<Operation, "path">): string => path.slice(0, path.indexOf("}") + 1);
+
+/** Paths that take ids of records which other paths show. */
+const shownElsewhere = [["/v1/edge/fleet/{id}", "/v1/edge/fleet/runs/{id}"]] as const;
 
 /** Looks at everything that the victim may read. */
 export async function survey(node: NodeProcess, operations: readonly Operation[], headers: Headers): Promise<Known> {
@@ -135,5 +150,6 @@ export async function survey(node: NodeProcess, operations: readonly Operation[]
     const all = read === undefined ? near : found;
     if (all.length > 0) records.set(kind, all);
   }
+  for (const [kind, shown] of shownElsewhere) records.set(kind, records.get(shown) ?? []);
   return { records, ids: [...ids], names: [...names] };
 }

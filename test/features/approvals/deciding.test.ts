@@ -29,6 +29,7 @@ describe("approve", () => {
         kind: "workflow",
         execution_id: run,
         workflow_execution_id: run,
+        fleet_command_id: null,
         workflow_id: "0198c1de-0000-7000-8000-000000000002",
         workflow_name: "invoice-release",
         state_name: "SIGN",

@@ -20,8 +20,8 @@ export class EdgeFixture {
     readonly node: NodeProcess,
   ) {}
 
-  static async open(options: { readonly program?: string } = {}): Promise<EdgeFixture> {
-    const stores = await freshStores();
+  static async open(options: { readonly program?: string } = {}, own?: TestStores): Promise<EdgeFixture> {
+    const stores = own ?? (await freshStores());
     // Tests name the addresses of daemons: each may fail a few times a minute.
     return new EdgeFixture(
       stores,

@@ -4,7 +4,7 @@ import { invalidField, Problem } from "../../../../actors/kernel/problem.ts";
 import { isStorableJson } from "../../../../actors/manifest/storable.ts";
 
 /** What hosts know how to run. */
-export const hostTools: readonly string[] = [
+const hostTools: readonly string[] = [
   "cmd.run",
   ...["read", "write", "list", "create_dir", "delete", "edit", "multi_edit", "grep", "glob"].map(
     (name) => `fs.${name}`,

@@ -11,6 +11,7 @@ import { hostTargets } from "../hosts/port.ts";
 import { edgeRunStream } from "../run-stream/feature.ts";
 import { fleetActivities } from "./activities.ts";
 import { createComposer } from "./composing.ts";
+import { FleetRunEvent } from "./event-schema.ts";
 import { fleetMetrics } from "./metrics.ts";
 import { createHostCalls } from "./one-host.ts";
 import { fleetRunProjection } from "./projection.ts";
@@ -26,7 +27,7 @@ import { createSweep } from "./sweep.ts";
 export const edgeFleet = defineFeature({
   name: "edge/fleet",
   needs: { audit, edgeCommands, edgeGroups, edgeHosts, edgeRunStream, securityContexts },
-  schemas: { FleetPreview, FleetRun, FleetRunDetail, FleetSettings },
+  schemas: { FleetRunEvent, FleetPreview, FleetRun, FleetRunDetail, FleetSettings },
   tenantTables: ["edge_run_targets", "edge_runs", "edge_run_requests", "edge_settings"],
   settings: {
     retentionDays: integer("SVC_EDGE_RUN_RETENTION_DAYS", {

@@ -10,7 +10,7 @@ import type { RunDocument } from "./schema.ts";
 
 const time = (at: number | null): string | null => (at === null ? null : iso(at));
 
-export function documentOf(id: string, tenant: string, state: FleetRunState): RunDocument {
+function documentOf(id: string, tenant: string, state: FleetRunState): RunDocument {
   const { status, policy } = state;
   return {
     fleet_command_id: id,

@@ -8,12 +8,12 @@ import { resumePoint } from "../../../http/streams/log-stream.ts";
 import type { EventStreams, StreamFormat } from "../../../http/streams/sse.ts";
 import type { Sql } from "../../../store/postgres/pool.ts";
 import { callerOf, type FleetCaller } from "./caller.ts";
+import { FleetRunEvent } from "./event-schema.ts";
 import type { FleetReading } from "./reading.ts";
 import {
   Accepted,
   CancelBody,
   CancelledRun,
-  FleetEvent,
   FleetPreview,
   FleetRun,
   FleetRunDetail,
@@ -50,7 +50,7 @@ const manages = { scope: "aegis.edge.fleet.manage" } as const;
 /** Hosts by the thousand are named in a body of this size. */
 const bodyLimit = 1024 * 1024;
 
-const streamed = Type.Union([eventStream(FleetEvent), media("application/x-ndjson")]);
+const streamed = Type.Union([eventStream(FleetRunEvent), media("application/x-ndjson")]);
 const startRefusals = [
   "agent_runs_denied",
   "policy_violation",

@@ -55,17 +55,17 @@ export const RetryBody = Type.Object(
 );
 export const CancelBody = Type.Object({ reason: Type.Optional(Nullable(Type.String({ maxLength: 1024 }))) });
 
-const Named = Type.Object({ node_id: Text, name: Text });
-const WithStatus = Type.Object({ node_id: Text, name: Text, status: Text });
-const SkippedHost = Type.Object({
+export const NamedHost = Type.Object({ node_id: Text, name: Text });
+export const StandingHost = Type.Object({ node_id: Text, name: Text, status: Text });
+export const SkippedHost = Type.Object({
   node_id: Text,
   name: Text,
   reason: words("Disconnected", "Unhealthy", "NotAccepting", "NotApproved"),
 });
 
 export const FleetPreview = Type.Object({
-  resolved: Type.Array(WithStatus),
-  queued: Type.Array(Named),
+  resolved: Type.Array(StandingHost),
+  queued: Type.Array(NamedHost),
   skipped: Type.Array(SkippedHost),
   count: Count,
   requires_approval: Type.Boolean(),
@@ -182,8 +182,6 @@ export const RunQuery = Type.Object({
 });
 export type RunQuery = Static<typeof RunQuery>;
 
-/** The data of the events of a stream. */
-export const FleetEvent = Type.Record(Type.String(), AnyJson);
 export const StreamQuery = Type.Object({
   from: Type.Optional(
     Type.Integer({

@@ -19,7 +19,11 @@ export type WriteRun = ReturnType<typeof runWriter>;
 
 export function runWriter({ runtime, streams, composer }: StreamingOptions) {
   /** Shows a page. @returns whether the run's last event was among it */
-  async function show(stream: EventStream, { tenant, id, from }: Reader, events: ShownPage["events"]): Promise<boolean> {
+  async function show(
+    stream: EventStream,
+    { tenant, id, from }: Reader,
+    events: ShownPage["events"],
+  ): Promise<boolean> {
     const seqs = events.flatMap((event) => ("seq" in event ? [event.seq] : []));
     const composed = await composer.compose(tenant, id, seqs);
     for (const event of events) {
@@ -36,7 +40,11 @@ export function runWriter({ runtime, streams, composer }: StreamingOptions) {
   async function watch({ tenant, id }: Reader, stream: EventStream) {
     const run = runtime.of(fleetRun).at(tenant, id);
     const length = await run.logLength(runEvents);
-    const known = { entries: length, isOver: await composer.isOver(tenant, id, length), wake: Promise.withResolvers<void>() };
+    const known = {
+      entries: length,
+      isOver: await composer.isOver(tenant, id, length),
+      wake: Promise.withResolvers<void>(),
+    };
     const news = () => known.wake.resolve();
     const stops = [
       run.tail(length, (added, ended) => {

@@ -33,8 +33,6 @@ const holdings: readonly Holding[] = ["dispatch_disabled", "tenant_suspended"];
 
 type Row = Awaited<ReturnType<RunRecords["unfinished"]>>[number];
 
-export type FleetSweep = ReturnType<typeof createSweep>;
-
 export function createSweep(options: SweepOptions) {
   const { runtime, records, commands, streams, settings, statusOf, retentionDays, now, warn } = options;
   const runs = runtime.of(fleetRun);

@@ -1,25 +1,28 @@
 /** Edge hosts: machines whose daemons work for a tenant. */
+import { edgeHost } from "../../../../actors/edge-host/host.ts";
 import { audit } from "../../audit/feature.ts";
 import { defineFeature } from "../../feature.ts";
+import { edgeCommands } from "../commands/feature.ts";
+import { hostFacts } from "./facts.ts";
 import { hostRecords } from "./records.ts";
 import { hostRoutes } from "./routes.ts";
-import { EdgeHost } from "./schema.ts";
+import { EdgeHost, EdgeHostDetail } from "./schema.ts";
 import { createHosts } from "./service.ts";
 
 export const edgeHosts = defineFeature({
   name: "edge/hosts",
-  needs: { audit },
-  schemas: { EdgeHost },
+  needs: { audit, edgeCommands },
+  schemas: { EdgeHost, EdgeHostDetail },
   tenantTables: ["edge_host_keys", "edge_hosts"],
-  open({ sql, tenants, newId, info }, { audit }) {
-    const hosts = createHosts({ sql, records: hostRecords(sql), tenants, audit, newId, info });
+  open({ sql, tenants, runtime, newId, info }, { audit, edgeCommands }) {
+    const actors = () => runtime.of(edgeHost);
+    const records = hostRecords(sql);
+    const hosts = createHosts({ sql, records, tenants, audit, newId, info, commands: edgeCommands, actors });
     return {
       service: hosts,
       routes: hostRoutes(hosts),
-      async endWork(tenant) {
-        await hosts.revokeAll(tenant);
-        return true;
-      },
+      facts: [hostFacts],
+      endWork: (tenant) => hosts.revokeAll(tenant),
     };
   },
 });

@@ -2,7 +2,7 @@
 import { media } from "../../../http/answer.ts";
 import { listSchema, pageOf } from "../../../http/paging.ts";
 import { defineRoute, jsonBody, type Route } from "../../../http/route.ts";
-import { EdgeHost, HostChange, HostId, HostQuery, TagsChange } from "./schema.ts";
+import { EdgeHost, EdgeHostDetail, HostChange, HostId, HostQuery, TagsChange } from "./schema.ts";
 import type { Hosts } from "./service.ts";
 
 export function hostRoutes(hosts: Hosts): readonly Route[] {
@@ -16,10 +16,13 @@ export function hostRoutes(hosts: Hosts): readonly Route[] {
       query: HostQuery,
       responses: { 200: listSchema("hosts", EdgeHost) },
       handler: ({ tenant, query }) => {
-        const { tag = [], connected, status = null, include_revoked = false } = query;
+        const { tag = [], label = [], connected, status = null, include_revoked = false } = query;
         return hosts.list(
           tenant,
-          { tags: tag, connected: connected ?? null, status, includeRevoked: include_revoked },
+          {
+            ...{ tags: tag, labels: label.map(pairOf), connected: connected ?? null },
+            ...{ status, includeRevoked: include_revoked },
+          },
           pageOf(query, 2),
         );
       },
@@ -27,10 +30,10 @@ export function hostRoutes(hosts: Hosts): readonly Route[] {
     defineRoute({
       method: "GET",
       path: "/v1/edge/hosts/:id",
-      summary: "One host",
+      summary: "One host, with the newest commands that it was given",
       scope: "aegis.edge.hosts.read",
       ...one,
-      responses: { 200: EdgeHost },
+      responses: { 200: EdgeHostDetail },
       handler: ({ tenant, params }) => hosts.one(tenant, params.id),
     }),
     defineRoute({
@@ -67,4 +70,9 @@ export function hostRoutes(hosts: Hosts): readonly Route[] {
       },
     }),
   ];
+}
+
+function pairOf(label: string): readonly [string, string] {
+  const at = label.indexOf("=");
+  return [label.slice(0, at), label.slice(at + 1)];
 }

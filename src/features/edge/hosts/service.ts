@@ -1,6 +1,7 @@
 /** What can be done with hosts: admitting and rotating keys for their daemons; looking, naming, tagging, ending for people. */
 import { nameOf } from "../../../../actors/edge/enrollment.ts";
 import { changedTags, type TagChange } from "../../../../actors/edge/tags.ts";
+import type { edgeHost } from "../../../../actors/edge-host/host.ts";
 import type { AuditedBy } from "../../../../actors/kernel/audit.ts";
 import { invalidField, Problem } from "../../../../actors/kernel/problem.ts";
 import { isStorable, unusableText } from "../../../../actors/manifest/storable.ts";
@@ -9,10 +10,13 @@ import { type List, listOf, type Page } from "../../../http/paging.ts";
 import type { Call } from "../../../http/route.ts";
 import type { Tenants } from "../../../identity/tenants/tenants.ts";
 import { sha256Hex } from "../../../lib/digest.ts";
+import type { Actors } from "../../../runtime/port.ts";
+import { gather } from "../../../store/gather.ts";
 import type { Sql, Transaction } from "../../../store/postgres/pool.ts";
 import { type Audit, auditedBy } from "../../audit/port.ts";
+import type { Commands, RecentCommand } from "../commands/port.ts";
 import type { HostFilter, HostRecords, HostRow } from "./records.ts";
-import type { EdgeHost, HostChange } from "./schema.ts";
+import type { EdgeHost, EdgeHostDetail, HostChange } from "./schema.ts";
 
 type Caller = Pick<Call, "identity" | "tenant" | "request" | "requestId" | "address">;
 
@@ -40,25 +44,25 @@ export interface HostsOptions {
   /** A fresh UUIDv7. */
   readonly newId: () => string;
   readonly info: (event: string, facts: Readonly<Record<string, unknown>>) => void;
+  readonly commands: Pick<Commands, "ofHost">;
+  /** The actors of hosts. */
+  readonly actors: () => Actors<typeof edgeHost>;
 }
 
 export type Hosts = ReturnType<typeof createHosts>;
 
-export function createHosts({ sql, records, tenants, audit, newId, info }: HostsOptions) {
+export function createHosts({ sql, records, tenants, audit, newId, info, commands, actors }: HostsOptions) {
   /** @throws Problem 404 `host_not_found` */
   function found(row: HostRow | null): HostRow {
     if (row === null) throw new Problem("host_not_found", "Host not found");
     return row;
   }
 
-  const change = (
-    caller: Caller,
-    id: string,
-    to: (row: HostRow) => Pick<HostRow, "name" | "tags" | "held">,
-  ): Promise<EdgeHost> =>
+  type Change = Pick<HostRow, "name" | "tags" | "held" | "not_accepting">;
+  const change = (caller: Caller, id: string, to: (row: HostRow) => Change): Promise<EdgeHost> =>
     sql.begin(async (tx) => {
       const row = found(await records.lock(tx, caller.tenant, id));
-      const changed = { ...row, ...to(row) };
+      const changed: HostRow = { ...row, ...to(row) };
       await records.change(tx, caller.tenant, id, changed);
       const { tags, held } = changed;
       await audit.append(tx, auditedBy(caller), {
@@ -146,22 +150,26 @@ export function createHosts({ sql, records, tenants, audit, newId, info }: Hosts
     },
 
     /** @throws Problem 404 `host_not_found` */
-    async one(tenant: string, id: string): Promise<EdgeHost> {
-      return hostBody(found(await records.find(tenant, id)));
+    async one(tenant: string, id: string): Promise<EdgeHostDetail> {
+      const row = found(await records.find(tenant, id));
+      const recent = await commands.ofHost(tenant, id);
+      return { ...hostBody(row), recent_commands: recent.map(recentBody) };
     },
 
     /** @throws Problem 404 `host_not_found`, 422 */
-    update(
-      caller: Caller,
-      id: string,
-      { name, tags, add_tags, remove_tags, accepting }: HostChange,
-    ): Promise<EdgeHost> {
+    async update(caller: Caller, id: string, asked: HostChange): Promise<EdgeHost> {
+      const { name, tags, add_tags, remove_tags, accepting } = asked;
       const checked = name === undefined ? undefined : hostName(name);
-      return change(caller, id, (row) => ({
+      const body = await change(caller, id, (row) => ({
         name: checked ?? row.name,
         tags: changedTags(row.tags, { replace: tags, add: add_tags, remove: remove_tags }),
         held: accepting === undefined ? row.held : !accepting,
+        not_accepting: accepting === undefined ? row.not_accepting : accepted(row.not_accepting, accepting),
       }));
+      // Its answer is the commit: nothing is sent to a host that is held by it.
+      if (accepting !== undefined)
+        await actors().at(caller.tenant, id).ask("accept", { accepting }, { repeatable: true });
+      return body;
     },
 
     /** @throws Problem 404 `host_not_found`, 422 */
@@ -173,8 +181,7 @@ export function createHosts({ sql, records, tenants, audit, newId, info }: Hosts
     async revoke(caller: Caller, id: string): Promise<void> {
       const { tenant } = caller;
       await sql.begin(async (tx) => {
-        const [gone] = await records.revoke(tx, tenant, id);
-        if (gone === undefined) throw new Problem("host_not_found", "Host not found");
+        if (!(await records.revoke(tx, tenant, id))) throw new Problem("host_not_found", "Host not found");
         await audit.append(tx, auditedBy(caller), {
           tenant,
           action: "edge.host_revoked",
@@ -183,11 +190,33 @@ export function createHosts({ sql, records, tenants, audit, newId, info }: Hosts
         });
       });
       info("edge_host_revoked", { tenant, node_id: id });
+      // It is revoked; should its actor not hear of it now, the sweep of links tells it.
+      await actors()
+        .at(tenant, id)
+        .ask("revoke", {}, { repeatable: true })
+        .catch(() => {});
     },
 
-    /** For a tenant that is deleted. */
-    async revokeAll(tenant: string): Promise<void> {
-      await sql.begin((tx) => records.revoke(tx, tenant, null));
+    /** For a tenant that is deleted. @returns whether all of its hosts are revoked, and their commands ended */
+    async revokeAll(tenant: string): Promise<boolean> {
+      for (;;) {
+        const ids = await records.revokeSome(tenant);
+        for (const id of ids) info("edge_host_revoked", { tenant, node_id: id });
+        await Promise.all(ids.map((id) => actors().at(tenant, id).ask("revoke", {}, { repeatable: true })));
+        if (ids.length === 0) return (await records.countUnrevoked(tenant)) === 0;
+      }
+    },
+
+    /** Whose key it is, of any tenant; keys that are asked for at one moment go together. */
+    byKey: gather(
+      (keys: readonly Uint8Array[]) => records.byKeys(keys),
+      (key) => key.toBase64(),
+    ),
+
+    /** A daemon has come with its next key, which is its only one from now on. */
+    async promote({ tenant, id }: Pick<HostRow, "tenant" | "id">, publicKey: Uint8Array): Promise<void> {
+      const isPromoted = await sql.begin((tx) => records.promote(tx, tenant, id, publicKey));
+      if (isPromoted) info("edge_host_key_rotated", { tenant, node_id: id, key_fingerprint: sha256Hex(publicKey) });
     },
   };
 }
@@ -202,23 +231,62 @@ export function hostName(text: string, path = "name"): string {
   return name;
 }
 
+/** What a person's word makes of the reasons. */
+function accepted(reasons: HostRow["not_accepting"], accepting: boolean): HostRow["not_accepting"] {
+  const others = reasons.filter((reason) => reason !== "held" && (reason !== "cloned" || !accepting));
+  return accepting ? others : [...others, "held" as const].sort();
+}
+
+const nothingKnown = { os: null, arch: null, local_tools: [], tools: [], mount_points: [], labels: {} };
+
 function hostBody(row: HostRow): EdgeHost {
-  const since = row.revoked_at ?? row.enrolled_at;
+  const status = row.revoked_at === null ? row.status : "revoked";
+  const connected = status === "connected" || status === "unhealthy";
+  const since = row.revoked_at ?? row.since ?? row.enrolled_at;
+  const others = row.not_accepting.filter((reason) => reason !== "held");
+  // The row says at once what people want of it, its actor a moment later.
+  const not_accepting = row.held ? [...others, "held" as const].sort() : others;
+  const capabilities = { ...nothingKnown, ...row.capabilities, tools: row.capabilities?.tools ?? [] };
   return {
     node_id: row.id,
     id: row.id,
     name: row.name,
     tenant_id: row.tenant,
-    status: row.revoked_at === null ? "disconnected" : "revoked",
-    connected: false,
-    accepting: !row.held,
-    not_accepting: row.held ? ["held"] : [],
+    status,
+    connected,
+    accepting: not_accepting.length === 0,
+    not_accepting,
     since: since.toISOString(),
     enrolled_at: row.enrolled_at.toISOString(),
+    last_heartbeat_at: row.last_heartbeat_at?.toISOString() ?? null,
+    last_seen_at: row.last_seen_at?.toISOString() ?? null,
     tags: [...row.tags],
+    os: capabilities.os,
+    arch: capabilities.arch,
+    labels: capabilities.labels,
+    capabilities,
     key_fingerprint: sha256Hex(row.public_key),
     agent_version: row.agent_version,
+    boot_id: row.boot_id,
+    slots: row.slots,
+    running: connected ? row.running : 0,
+    connection:
+      connected && row.owner_node !== null && row.link_since !== null
+        ? { epoch: row.epoch, since: row.link_since.toISOString(), service_node: row.owner_node }
+        : null,
     created_by: row.created_by,
     revoked_at: row.revoked_at?.toISOString() ?? null,
+  };
+}
+
+function recentBody(row: RecentCommand): EdgeHostDetail["recent_commands"][number] {
+  return {
+    command_id: row.id,
+    fleet_command_id: row.run_id,
+    tool: row.tool,
+    dispatched_at: row.dispatched_at?.toISOString() ?? null,
+    outcome: row.status,
+    exit_code: row.exit_code,
+    duration_ms: row.duration_ms,
   };
 }

@@ -55,7 +55,7 @@ export interface RunStreams extends RunProgress {
 const followsMs = 10_000;
 /** A filling that is so young has just made up for the loss, ms. */
 const justFilledMs = 3000;
-/** Progress of one run that waits to be appended, characters; further progress is dropped. */
+/** Characters of one run's progress that wait to be appended; further progress is dropped. */
 const maxWaiting = 1_048_576;
 const appendedAtOnce = 200;
 const firstId = "00000000-0000-0000-0000-000000000000";

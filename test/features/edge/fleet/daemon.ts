@@ -9,8 +9,8 @@ export class Daemon {
   connected = false;
   readonly invoked: string[] = [];
   readonly cancelled: string[] = [];
-  #boot = randomUUID();
-  #journal = randomUUID();
+  readonly #boot = randomUUID();
+  readonly #journal = randomUUID();
 
   constructor(
     readonly stores: TestStores,
@@ -20,7 +20,7 @@ export class Daemon {
     readonly name: string,
   ) {}
 
-  #ask = async (type: string, body: object): Promise<Record<string, unknown>> => {
+  readonly #ask = async (type: string, body: object): Promise<Record<string, unknown>> => {
     const answer = await this.node.call(
       "POST",
       "/scripted",

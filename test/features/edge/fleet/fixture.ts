@@ -1,6 +1,8 @@
 /** Runs on a real node, with hosts whose daemons act as a test wants. */
-import { startNodeProcess, type NodeProcess } from "../../../harness/node/node-process.ts";
+
 import type { LooseJson } from "../../../harness/loose-json.ts";
+import { type NodeProcess, startNodeProcess } from "../../../harness/node/node-process.ts";
+import type { TestStores } from "../../../harness/stores.ts";
 import { until } from "../../../harness/until.ts";
 import { EdgeFixture, type Headers } from "../fixture.ts";
 import { Daemon } from "./daemon.ts";
@@ -78,17 +80,22 @@ export class FleetFixture {
   private constructor(
     readonly edge: EdgeFixture,
     readonly tenant: string,
-    readonly ann: Headers,
+    public ann: Headers,
   ) {}
 
-  static async open(tenant = "acme"): Promise<FleetFixture> {
-    const edge = await EdgeFixture.open({ program: "test/features/edge/fleet/hosts-program.ts" });
+  /** @param stores fresh ones when absent */
+  static async open(tenant = "acme", stores?: TestStores): Promise<FleetFixture> {
+    const edge = await EdgeFixture.open({ program: "test/features/edge/fleet/hosts-program.ts" }, stores);
     const ann = await edge.user(tenant, "ann");
     await edge.node.call("GET", "/v1/agents", undefined, ann);
-    await edge.stores.sql`update tenants set tier = 'enterprise' where slug = ${tenant}`.catch(() => {});
     return new FleetFixture(edge, tenant, ann);
   }
   close = (): Promise<void> => this.edge.close();
+
+  /** After a restart of the node, which signs tokens with other keys then. */
+  async signIn(): Promise<void> {
+    this.ann = await this.edge.user(this.tenant, "ann", { client_id: crypto.randomUUID() });
+  }
 
   get node(): NodeProcess {
     return this.edge.node;
@@ -137,7 +144,8 @@ export class FleetFixture {
     });
   }
   follow(id: string, headers: Headers = {}, query = "", node = this.node): RunReader {
-    return new RunReader(`${node.url}/v1/edge/fleet/runs/${id}/stream${query}`, { headers: { ...this.ann, ...headers } });
+    return new RunReader(`${node.url}/v1/edge/fleet/runs/${id}/stream${query}`, {
+      headers: { ...this.ann, ...headers },
+    });
   }
 }
-

@@ -50,7 +50,7 @@ test("a run on all hosts waits for another person, and then for none that came l
 });
 
 // edge-fleet 26
-test("a run that is refused, or given up, sends nothing; a repeat of an approved one needs no other approval", async () => {
+test("a run refused or given up sends nothing; an approved one covers its repeat", async () => {
   const [host] = await at.hosts("refused", ["refused-1"]);
   const refused = await at.begin({ target: tagged("refused"), ...uptime, policy: { approval: true } });
   await decide(await approvalOf(refused), "reject", cara, { reason: "no" });
@@ -85,8 +85,8 @@ test("settings say from how many hosts on people are asked, and who may change t
   expect(told(await settings({ approve_above: 2 }, operator))).toEqual([403, "admin_required"]);
   expect(told(await settings({ approve_above: 10_001 }))).toEqual([422, "validation_failed"]);
   expect((await settings({ approve_above: 2 })).body).toEqual({ ...usual, approve_above: 2 });
-  const [entry] = (await at.node.call("GET", "/v1/audit?action=edge.settings_updated", undefined, at.ann)).body.items ?? [];
-  if (entry !== undefined) expect(entry.action).toBe("edge.settings_updated");
+  const { items } = (await at.node.call("GET", "/v1/audit?action=edge.settings_updated", undefined, at.ann)).body;
+  expect(items).toMatchObject([{ action: "edge.settings_updated", details: { after: { approve_above: 2 } } }]);
   const needs = async (target: object) => (await at.call("POST", "fleet/preview", { target })).body.requires_approval;
   const hosts = (await at.call("GET", "hosts?tag=many")).body.hosts.map(({ id }: { id: string }) => id);
   expect([await needs(tagged("many")), await needs({ Nodes: hosts.slice(1) })]).toEqual([true, false]);
@@ -105,8 +105,10 @@ test("a tenant that sends nothing holds its runs up, apart from what people paus
   expect(await at.run(id)).toMatchObject({ status: "paused", pause_reasons: ["dispatch_disabled"] });
   for (const path of ["fleet/invoke", `fleet/${id}/resume`, `fleet/${id}/retry`])
     if (!path.endsWith("retry"))
-      expect([path, told(await at.call("POST", path, path === "fleet/invoke" ? { target: tagged("still"), ...uptime } : undefined))])
-        .toEqual([path, [409, "dispatch_disabled"]]);
+      expect([
+        path,
+        told(await at.call("POST", path, path === "fleet/invoke" ? { target: tagged("still"), ...uptime } : undefined)),
+      ]).toEqual([path, [409, "dispatch_disabled"]]);
   await at.call("POST", `fleet/${id}/pause`);
   await settings({ dispatch_enabled: true });
   expect(await at.run(id)).toMatchObject({ status: "paused", pause_reasons: ["requested"] });
@@ -121,7 +123,7 @@ test("a suspended tenant's runs pause, finish what is in flight, and go on with 
   const [one, two] = await at.hosts("away", ["away-1", "away-2"]);
   const id = await at.begin({ target: tagged("away"), ...uptime });
   const command = (await one?.next()) ?? "";
-  await at.node.call("POST", "/v1/tenants/acme/suspend", { reason: "unpaid" }, root);
+  await at.node.call("POST", "/v1/admin/tenants/acme/suspend", { reason: "unpaid" }, root);
   const standing = async () => {
     const [row] = await at.edge.stores.sql<{ doc: string }[]>`select doc from edge_runs where id = ${id}`;
     return JSON.parse(row?.doc ?? "{}");
@@ -130,7 +132,43 @@ test("a suspended tenant's runs pause, finish what is in flight, and go on with 
   await one?.result(id, command);
   await until(async () => (await standing()).summary.ok === 1, { what: "the end of what is in flight" });
   expect((await standing()).summary.not_started).toBe(1);
-  await at.node.call("POST", "/v1/tenants/acme/resume", {}, root);
+  await at.node.call("POST", "/v1/admin/tenants/acme/resume", {}, root);
   await two?.result(id, (await two.next()) ?? "");
   expect(await at.ended(id)).toMatchObject({ outcome: "complete", summary: { ok: 2 } });
+});
+
+// edge-fleet 43
+test("what an agent asks of one host waits for a person, is refused, or runs, as the tenant says", async () => {
+  const [one] = await at.hosts("agent", ["agent-1", "agent-2"]);
+  const call = (id: string, target: object) =>
+    at.node.call(
+      "POST",
+      `/scripted/calls/${id}`,
+      { target, ...uptime, securityContext: null, deadlineSeconds: 60 },
+      at.ann,
+    );
+  const target = { edge_node_id: one?.id };
+  const first = crypto.randomUUID();
+  const waiting = await call(first, target);
+  expect(waiting.body).toMatchObject({ is: "waiting", approval_id: await approvalOf(first) });
+  expect((await at.run(first)).requested_by).toMatchObject({ entry: "mcp", execution_id: "e1" });
+  await decide(waiting.body.approval_id, "approve", cara);
+  const ended = call(first, target);
+  await one?.result(first, (await one.next()) ?? "", "ok", { structured: { stdout: "up" } });
+  expect((await ended).body).toMatchObject({ is: "ended", status: "ok", exit_code: 0, structured: { stdout: "up" } });
+  const refused = crypto.randomUUID();
+  await decide((await call(refused, target)).body.approval_id, "reject", cara, { reason: "no" });
+  expect((await call(refused, target)).body).toEqual({ is: "not_run", reason: "approval_rejected" });
+  expect(told(await call(crypto.randomUUID(), { edge_selector: { tags: ["agent"] } }))).toEqual([
+    422,
+    "multiple_targets",
+  ]);
+  expect(told(await call(crypto.randomUUID(), { edge_selector: { tags: ["none"] } }))).toEqual([404, "host_not_found"]);
+  await settings({ agent_runs: "deny" });
+  expect(told(await call(crypto.randomUUID(), target))).toEqual([403, "agent_runs_denied"]);
+  await settings({ agent_runs: "allow" });
+  const third = crypto.randomUUID();
+  const allowed = call(third, target);
+  await one?.result(third, (await one.next()) ?? "", "err", { exit_code: 3 });
+  expect((await allowed).body).toMatchObject({ is: "ended", status: "err", exit_code: 3, error_kind: "nonzero_exit" });
 });

@@ -3,16 +3,19 @@ import { Type } from "@sinclair/typebox";
 import { edgeHost } from "../../../../actors/edge-host/host.ts";
 import { type HostFact, hostFact } from "../../../../actors/edge-host/row.ts";
 import { AnyJson } from "../../../../actors/kernel/json.ts";
+import { auditedBy } from "../../../../src/features/audit/port.ts";
+import { edgeFleet } from "../../../../src/features/edge/fleet/feature.ts";
+import type { FleetCaller, HostCall, HostCallOutcome } from "../../../../src/features/edge/fleet/port.ts";
 import { edgeRunStream } from "../../../../src/features/edge/run-stream/feature.ts";
 import { defineFeature } from "../../../../src/features/feature.ts";
-import { definePublicRoute, jsonBody } from "../../../../src/http/route.ts";
+import { definePublicRoute, defineRoute, jsonBody } from "../../../../src/http/route.ts";
 import { loadConfig } from "../../../../src/node/config.ts";
 import { startNode } from "../../../../src/node/node.ts";
 
 const scripted = defineFeature({
   name: "scripted-hosts",
-  needs: { edgeRunStream },
-  open: ({ runtime }, { edgeRunStream }) => ({
+  needs: { edgeFleet, edgeRunStream },
+  open: ({ runtime }, { edgeFleet, edgeRunStream }) => ({
     service: null,
     actors: [edgeHost],
     facts: [
@@ -29,6 +32,35 @@ const scripted = defineFeature({
       },
     ],
     routes: [
+      defineRoute({
+        method: "POST",
+        path: "/scripted/calls/:id",
+        summary: "Makes a tool call on a host, as an agent would",
+        hidden: true,
+        params: Type.Object({ id: Type.String() }),
+        body: jsonBody(AnyJson),
+        refusals: ["multiple_targets", "host_not_found", "agent_runs_denied"],
+        responses: { 200: Type.Any() },
+        handler: async (call) => {
+          const { identity, tenant, params } = call;
+          const agent = {
+            tenant,
+            identity,
+            by: auditedBy(call),
+            entry: "mcp",
+            isAgent: true,
+            executionId: "e1",
+            trace: null,
+          };
+          await edgeFleet.hostCalls.begin(agent as FleetCaller, params.id, call.body as unknown as HostCall);
+          const outcome: HostCallOutcome = await edgeFleet.hostCalls.settled(
+            tenant,
+            params.id,
+            AbortSignal.timeout(5000),
+          );
+          return outcome;
+        },
+      }),
       definePublicRoute({
         method: "POST",
         path: "/scripted",
@@ -40,7 +72,13 @@ const scripted = defineFeature({
           const of = body as { run: string; command_id: string; offset: number; text: string };
           if (type === "progress") {
             const bytes = new TextEncoder().encode(of.text);
-            const output = { node_id: host, command_id: of.command_id, stream: "stdout" as const, offset: of.offset, bytes };
+            const output = {
+              node_id: host,
+              command_id: of.command_id,
+              stream: "stdout" as const,
+              offset: of.offset,
+              bytes,
+            };
             edgeRunStream.output(tenant, of.run, output);
             return {};
           }

@@ -59,11 +59,13 @@ test("a run's events come as they happen, in two formats with the same data", as
   expect(behind.events).toEqual(reader.events.slice(2));
   const detail = await at.run(id);
   expect(detail).toMatchObject({ args: { command: "echo a", env_additions: { TOKEN: "********" } } });
-  expect(detail.per_node).toMatchObject([{ name: "web-1", status: "ok", outcome: "ok", wave: 1, attempt: 1, late: false }]);
+  expect(detail.per_node).toMatchObject([
+    { name: "web-1", status: "ok", outcome: "ok", wave: 1, attempt: 1, late: false },
+  ]);
 });
 
 // edge-fleet 16, 17
-test("a reader that goes stops nothing, and one on another node reads on without gap or repeat", async () => {
+test("a reader that goes stops nothing; another node goes on without gap or repeat", async () => {
   const daemons = await at.hosts("two", ["two-1", "two-2", "two-3"]);
   const reader = at.invoke({ target: tagged("two"), ...echo, policy: { failure_policy: "continue_on_error" } });
   const { fleet_command_id: id } = await reader.first("fleet_started");
@@ -100,7 +102,9 @@ test("who cannot be reached is left out, and a run without hosts is halted in hi
   expect((await at.call("POST", "fleet/preview", { target })).body).toEqual({
     ...{ resolved: [], queued: [], skipped, count: 0, requires_approval: false, waves: [] },
   });
-  expect((await at.call("GET", `groups/${group.body.id}`)).body.resolved_members).toMatchObject([{ status: "disconnected" }]);
+  expect((await at.call("GET", `groups/${group.body.id}`)).body.resolved_members).toMatchObject([
+    { status: "disconnected" },
+  ]);
   const none = at.invoke({ target, ...echo });
   expect(await none.end()).toMatchObject({ status: "halted", reason: "no_targets", targets_skipped: 1 });
   expect(none.names).toEqual(["fleet_started", "error", "fleet_result"]);
@@ -111,13 +115,18 @@ test("who cannot be reached is left out, and a run without hosts is halted in hi
   expect(on?.invoked).toEqual([]);
   const { runs } = (await at.call("GET", "fleet/runs?outcome=halted")).body;
   expect(runs[0]).toMatchObject({ id: few, target: { Selector: { tags: [{ Has: "off" }] } } });
-  expect((await at.call("POST", "fleet/preview", { target: { Nodes: [off?.id, on?.id] }, policy: { offline_ttl_secs: 9 } })).body)
-    .toMatchObject({
-      resolved: [{ name: "off-2", status: "connected" }, { name: "off-1", status: "disconnected" }],
-      queued: [{ name: "off-1" }],
-      count: 2,
-      waves: [[on?.id]],
-    });
+  expect(
+    (await at.call("POST", "fleet/preview", { target: { Nodes: [off?.id, on?.id] }, policy: { offline_ttl_secs: 9 } }))
+      .body,
+  ).toMatchObject({
+    resolved: [
+      { name: "off-2", status: "connected" },
+      { name: "off-1", status: "disconnected" },
+    ],
+    queued: [{ name: "off-1" }],
+    count: 2,
+    waves: [[on?.id]],
+  });
 });
 
 // edge-fleet 23
@@ -148,7 +157,10 @@ test("those that failed run again under new ids, in the run and in one that repe
   expect(again).toMatchObject({ status: 202, body: { targets_resolved: 1 } });
   await bad?.result(again.body.fleet_command_id, (await bad.next()) ?? "");
   expect(await at.ended(again.body.fleet_command_id)).toMatchObject({ retry_of: id, summary: { ok: 1 } });
-  expect(told(await at.call("POST", `fleet/${again.body.fleet_command_id}/retry`, {}))).toEqual([409, "nothing_to_retry"]);
+  expect(told(await at.call("POST", `fleet/${again.body.fleet_command_id}/retry`, {}))).toEqual([
+    409,
+    "nothing_to_retry",
+  ]);
 });
 
 // edge-fleet 24
@@ -227,7 +239,7 @@ test("one key is one run for one caller, and streams it from its first event", a
   await at.ended(others);
 });
 
-test("a request that means nothing is refused, and as many runs as may be are unfinished", async () => {
+test("a request that means nothing is refused, and the 21st unfinished run", async () => {
   const refusals: readonly (readonly [object, number, string])[] = [
     [{ target: "All", tool: "rm" }, 422, "unknown_tool"],
     [{ target: "All" }, 422, "validation_failed"],
@@ -245,7 +257,8 @@ test("a request that means nothing is refused, and as many runs as may be are un
   expect([told(full), full.body.quota]).toEqual([[429, "quota_exceeded"], "edge_runs"]);
   const ids = new Set<string>();
   for (let cursor = ""; cursor !== null; ) {
-    const page = (await at.call("GET", `fleet/runs?status=awaiting_approval&limit=7${cursor && `&cursor=${cursor}`}`)).body;
+    const page = (await at.call("GET", `fleet/runs?status=awaiting_approval&limit=7${cursor && `&cursor=${cursor}`}`))
+      .body;
     for (const { id } of page.items) ids.add(id);
     cursor = page.next_cursor;
   }
@@ -278,5 +291,8 @@ test("another tenant's run is none, and each route asks for its scope", async ()
   expect((await at.call("POST", "fleet/invoke", { target: "all", ...echo }, readonly)).status).toBe(403);
   expect((await at.call("GET", "fleet/runs", undefined, readonly)).status).toBe(200);
   const [host] = (await at.call("GET", "hosts?tag=mine")).body.hosts;
-  expect(told(await at.call("POST", "fleet/preview", { target: { Node: host.id } }, zoe))).toEqual([404, "host_not_found"]);
+  expect(told(await at.call("POST", "fleet/preview", { target: { Node: host.id } }, zoe))).toEqual([
+    404,
+    "host_not_found",
+  ]);
 });

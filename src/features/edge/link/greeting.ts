@@ -1,0 +1,151 @@
+/** The handshake: whether a hello is that of a host, and what answers it. */
+import type { KeyObject } from "node:crypto";
+import { readBase64, readEdgeKey } from "../../../../actors/edge/base64.ts";
+import { type Frame, readBody, readFrame } from "../../../../actors/edge/frame-text.ts";
+import { closes, frameLimits, Hello, type Welcome } from "../../../../actors/edge/frames.ts";
+import { compareVersions } from "../../../../actors/edge/version.ts";
+import type { HelloAsked, HelloReply } from "../../../../actors/edge-host/messages.ts";
+import { iso } from "../../../../actors/kernel/time.ts";
+import { ed25519Key } from "../../../lib/ed25519.ts";
+import type { KeyedHost } from "../hosts/port.ts";
+import type { Link, LinkedHost } from "./link.ts";
+import type { HeldKeys } from "./service-keys.ts";
+import { isSignedUp } from "./signed.ts";
+
+export type Welcomed = Extract<HelloReply, { outcome: "welcome" }>;
+
+export interface GreetingOptions {
+  /** Of this service node. */
+  readonly node: string;
+  readonly keys: HeldKeys;
+  /** Unix ms, the database's. @throws where it is not known */
+  readonly now: () => number;
+  readonly heartbeatMs: number;
+  readonly staleMs: number;
+  /** SemVer; null: every daemon is new enough. */
+  readonly minVersion: string | null;
+  /** Whether one more may say hello now. */
+  readonly admits: () => boolean;
+  hostOf(publicKey: Uint8Array): Promise<KeyedHost | null>;
+  /** Has the host's next key take the place of its current one. */
+  promote(host: KeyedHost, publicKey: Uint8Array): Promise<void>;
+  liveNodes(): Promise<readonly string[]>;
+  /** Has the host's actor take it. */
+  ask(host: KeyedHost, hello: HelloAsked): Promise<HelloReply>;
+  /** A hello that was rightly signed by a key that the host has left. */
+  formerKey(host: KeyedHost): void;
+  /** The host is this link's; its welcome has not gone out yet. */
+  taken(link: Link, host: LinkedHost, hello: Hello, reply: Welcomed): void;
+  /** The link is open. */
+  welcomed(link: Link, reply: Welcomed): void;
+  counted(result: string): void;
+}
+
+/** A proved hello. */
+interface Proved {
+  readonly hello: Hello;
+  readonly publicKey: Uint8Array;
+  readonly host: KeyedHost;
+  readonly linked: LinkedHost;
+}
+
+/** How long a daemon that comes too early, or while a store is away, is sent away, ms. */
+const retryAfter = { leastMs: 1_000, mostMs: 30_000 };
+const randomRetry = () => Math.floor(retryAfter.leastMs + Math.random() * (retryAfter.mostMs - retryAfter.leastMs));
+
+export function createGreeting(options: GreetingOptions) {
+  const { keys, now, minVersion, counted } = options;
+
+  function refuse(link: Link, result: keyof typeof refusals): void {
+    counted(result);
+    link.close(refusals[result], result);
+  }
+
+  /** Null where it was refused. */
+  async function proved(link: Link, text: string): Promise<Proved | null> {
+    const frame = readFrame(text);
+    const hello = frame?.t === "hello" && frame.signature?.s === 1 ? readBody(Hello, frame.b) : null;
+    if (frame === null || hello === null) return refuse(link, "malformed") ?? null;
+    const publicKey = readBase64(hello.public_key, 32);
+    const key = publicKey === null ? null : keyOf(hello.public_key);
+    const connection = { hostId: hello.node_id, serverNonce: link.serverNonce, clientNonce: hello.client_nonce };
+    if (publicKey === null || key === null || !isSignedUp(key, connection, frame as Frame))
+      return refuse(link, "wrong_proof") ?? null;
+    const [host, signing] = await Promise.all([options.hostOf(publicKey), keys.common(hello.service_kids)]);
+    if (host === null || host.id !== hello.node_id) return refuse(link, "unknown_key") ?? null;
+    if (host.state === "dropped") {
+      options.formerKey(host);
+      return refuse(link, "former_key") ?? null;
+    }
+    if (signing === null) return refuse(link, "no_common_key") ?? null;
+    return {
+      hello,
+      publicKey,
+      host,
+      linked: { id: host.id, tenant: host.tenant, name: host.name, key, connection, signing },
+    };
+  }
+
+  function revoked(link: Link, linked: LinkedHost, at: number): void {
+    counted("revoked");
+    link.answer(linked, "revoked", { node_id: linked.id, revoked_at: iso(at) });
+    link.close(closes.revoked, "revoked");
+  }
+
+  const welcomeBody = (epoch: number): Welcome => ({
+    epoch,
+    server_time: iso(now()),
+    heartbeat_ms: options.heartbeatMs,
+    stale_ms: options.staleMs,
+    output_window: frameLimits.outputWindow,
+    max_frame_bytes: frameLimits.maxFrameBytes,
+    min_version: minVersion,
+    service_keys: [...keys.all()],
+  });
+
+  async function greet(link: Link, text: string): Promise<void> {
+    const found = await proved(link, text);
+    if (found === null || link.phase !== "greeting") return;
+    const { hello, publicKey, host, linked } = found;
+    if (host.revoked_at !== null) return revoked(link, linked, host.revoked_at.getTime());
+    if (host.state === "next") await options.promote(host, publicKey);
+    const { node_id: _, public_key: __, client_nonce: ___, service_kids: ____, ...said } = hello;
+    const { journal_id, journal_seq, boot_id, agent_version, slots, capabilities, commands } = said;
+    const reply = await options.ask(host, {
+      ...{ link_id: link.id, node: options.node, live_nodes: [...(await options.liveNodes())] },
+      ...{ journal_id, journal_seq, boot_id, agent_version, slots, capabilities, commands },
+      outdated: minVersion !== null && compareVersions(agent_version, minVersion) < 0,
+    });
+    if (reply.outcome === "revoked") return revoked(link, linked, reply.revoked_at);
+    counted("welcome");
+    options.taken(link, linked, hello, reply);
+    if (link.phase !== "greeting") return;
+    link.welcome(linked, reply.epoch, welcomeBody(reply.epoch));
+    options.welcomed(link, reply);
+  }
+
+  /** Answers a daemon's first message. Never throws. */
+  return (link: Link, text: string): void => {
+    if (!options.admits()) {
+      counted("overloaded");
+      return link.overloaded(randomRetry());
+    }
+    greet(link, text).catch(() => {
+      counted("failed");
+      link.overloaded(randomRetry());
+    });
+  };
+}
+
+const refusals = {
+  malformed: closes.protocol,
+  wrong_proof: closes.notAuthenticated,
+  unknown_key: closes.notAuthenticated,
+  former_key: closes.notAuthenticated,
+  no_common_key: closes.notAuthenticated,
+} as const;
+
+function keyOf(publicKey: string): KeyObject | null {
+  const spki = readEdgeKey(publicKey);
+  return spki === null ? null : ed25519Key(spki);
+}

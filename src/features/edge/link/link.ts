@@ -1,0 +1,181 @@
+/** One link: the socket of a daemon, from its first byte to its end. */
+import type { KeyObject } from "node:crypto";
+import { readFrame, unsignedText } from "../../../../actors/edge/frame-text.ts";
+import { closes, frameLimits, overloadedReason } from "../../../../actors/edge/frames.ts";
+import type { Connection } from "../../../../actors/edge/signing.ts";
+import type { Socket, SocketPeer } from "../../../http/sockets.ts";
+import type { LinkMetrics } from "./metrics.ts";
+import { isSignedUp, signedDown } from "./signed.ts";
+
+/** What is known of a daemon that has proved itself. */
+export interface LinkedHost {
+  readonly id: string;
+  readonly tenant: string;
+  readonly name: string;
+  readonly key: KeyObject;
+  readonly connection: Connection;
+  readonly signing: { readonly kid: string; readonly key: KeyObject };
+}
+
+export interface LinkHooks {
+  readonly metrics: LinkMetrics;
+  /** Steady, ms. */
+  readonly steady: () => number;
+  /** The first message has come. */
+  greet(link: Link, text: string): void;
+  /** A frame of an open link whose signature, if it has one, holds. @param s null: not signed */
+  frame(link: Link, t: string, b: string, s: number | null): void;
+  /** A frame of an open link was refused. */
+  refused(link: Link, why: string): void;
+  ended(link: Link): void;
+}
+
+/** Messages that may come before the welcome is sent. */
+const maxEarly = 16;
+/** How long a daemon has to take a close before its socket is cut, ms. */
+const closeWithinMs = 5_000;
+const knownTypes = new Set(["heartbeat", "started", "progress", "result", "capabilities"]);
+
+export class Link implements SocketPeer {
+  phase: "fresh" | "greeting" | "open" | "ended" = "fresh";
+  host: LinkedHost | null = null;
+  epoch = 0;
+  /** Steady ms. */
+  seenAt: number;
+  /** By the database's clock, Unix ms; 0: none has come. */
+  heartbeatAt = 0;
+  running = 0;
+  /** What the last heartbeat said; null: none has. */
+  accepting: boolean | null = null;
+  isHealthy = true;
+  /** Highest number of the daemon's frames. */
+  received = 0;
+  /** Why the host waits a minute longer for it: the service closed it. */
+  isToBlame = false;
+  private sent = 0;
+  private socket: Socket | null = null;
+  private early: string[] | null = null;
+
+  /** @param serverNonce base64 of 32 bytes @param address null: unknown */
+  constructor(
+    private readonly hooks: LinkHooks,
+    readonly id: string,
+    readonly serverNonce: string,
+    readonly address: string | null,
+    private readonly challenge: string,
+  ) {
+    this.seenAt = hooks.steady();
+  }
+
+  get isOpen(): boolean {
+    return this.phase === "open";
+  }
+
+  opened(socket: Socket): void {
+    this.socket = socket;
+    if (this.phase === "ended") return socket.terminate();
+    this.write("challenge", unsignedText("challenge", this.challenge));
+  }
+
+  message(text: string | null): void {
+    if (this.phase === "ended") return;
+    this.seenAt = this.hooks.steady();
+    const limit = this.phase === "fresh" ? frameLimits.maxHelloBytes : frameLimits.maxFrameBytes;
+    if (text === null || exceeds(text, limit)) return this.close(closes.protocol, "no frame");
+    if (this.phase === "open") return this.take(text);
+    if (this.phase === "fresh") {
+      this.phase = "greeting";
+      return this.hooks.greet(this, text);
+    }
+    this.early ??= [];
+    if (this.early.length >= maxEarly) return this.close(closes.protocol, "too much before the welcome");
+    this.early.push(text);
+  }
+
+  /** The welcome goes out, and with it the link is open. */
+  welcome(host: LinkedHost, epoch: number, body: object): void {
+    this.host = host;
+    this.epoch = epoch;
+    this.received = 1;
+    this.phase = "open";
+    this.send("welcome", body);
+    const early = this.early ?? [];
+    this.early = null;
+    for (const text of early) if (this.phase === "open") this.take(text);
+  }
+
+  /** A signed frame in place of the welcome, before the link is closed. */
+  answer(host: LinkedHost, t: string, body: object): void {
+    this.host = host;
+    this.send(t, body);
+  }
+
+  send(t: string, body: object): void {
+    this.sendText(t, JSON.stringify(body));
+  }
+
+  /** @param b the body's text */
+  sendText(t: string, b: string): void {
+    if (this.host === null || this.phase === "ended") return;
+    this.sent += 1;
+    this.write(t, signedDown(this.host.signing, this.host.connection, t, this.sent, b));
+    if ((this.socket?.unsent() ?? 0) > frameLimits.maxUnsentBytes) this.overloaded(1000);
+  }
+
+  overloaded(retryAfterMs: number): void {
+    this.isToBlame = true;
+    this.close(closes.overloaded, overloadedReason(retryAfterMs));
+  }
+
+  close(code: number, reason = ""): void {
+    if (this.phase === "ended") return;
+    const { socket } = this;
+    this.end();
+    if (socket === null) return;
+    socket.close(code, reason);
+    // A daemon that does not read holds up nothing.
+    setTimeout(() => socket.terminate(), closeWithinMs).unref();
+  }
+
+  drained(): void {}
+
+  closed(): void {
+    if (this.phase !== "ended") this.end();
+    this.socket = null;
+  }
+
+  private end(): void {
+    this.early = null;
+    this.hooks.ended(this);
+    this.phase = "ended";
+  }
+
+  private take(text: string): void {
+    const { host } = this;
+    const frame = readFrame(text);
+    if (frame === null || host === null) return this.refuse("it is no frame");
+    const { t, b, signature } = frame;
+    if (signature !== null) {
+      if (signature.s !== this.received + 1) return this.refuse("its number is not the next one");
+      if (!isSignedUp(host.key, host.connection, frame)) return this.refuse("its signature does not hold");
+      this.received = signature.s;
+    }
+    this.hooks.metrics.frames.inc({ direction: "up", type: knownTypes.has(t) ? t : "other" });
+    this.hooks.frame(this, t, b, signature?.s ?? null);
+  }
+
+  /** What came after the welcome is not to be trusted. */
+  refuse(why: string): void {
+    this.hooks.refused(this, why);
+    this.close(closes.protocol, why);
+  }
+
+  private write(t: string, text: string): void {
+    this.hooks.metrics.frames.inc({ direction: "down", type: t });
+    this.socket?.send(text);
+  }
+}
+
+/** Whether the text is longer in UTF-8. */
+const exceeds = (text: string, bytes: number): boolean =>
+  text.length > bytes || (text.length * 3 > bytes && Buffer.byteLength(text) > bytes);

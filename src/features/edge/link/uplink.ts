@@ -1,0 +1,281 @@
+/** What daemons say over their links, on its way into the record, and the acknowledgements that answer it. */
+import { readBase64 } from "../../../../actors/edge/base64.ts";
+import { readBody } from "../../../../actors/edge/frame-text.ts";
+import {
+  Capabilities,
+  closes,
+  frameLimits,
+  Heartbeat,
+  Progress,
+  Result,
+  Started,
+} from "../../../../actors/edge/frames.ts";
+import type { Report, ReportReply } from "../../../../actors/edge-host/messages.ts";
+import { MessageRejected } from "../../../runtime/port.ts";
+import type { RunProgress } from "../run-stream/port.ts";
+import type { Link } from "./link.ts";
+import type { LinkMetrics } from "./metrics.ts";
+
+export interface UplinkOptions {
+  readonly metrics: LinkMetrics;
+  /** Unix ms, the database's. */
+  readonly now: () => number;
+  readonly progress: RunProgress;
+  /** Has the host's actor take what its daemon reported, and resolves once that is committed. */
+  report(link: Link, reports: readonly Report[]): Promise<ReportReply>;
+  /** Told of what a heartbeat says that is news. */
+  accepting(link: Link, accepting: boolean): void;
+  /** A heartbeat has come. */
+  beat(link: Link): void;
+  /** A host has refused a command by its local policy. */
+  policyRefused(link: Link, commandId: string, kind: string): void;
+}
+
+export type Uplink = ReturnType<typeof createUplink>;
+
+interface Waiting {
+  readonly s: number;
+  /** Null: a frame of a later version, which counts and says nothing to this one. */
+  readonly report: Report | null;
+  readonly bytes: number;
+}
+
+/** What one link has under way here. */
+interface State {
+  /** Runs of the commands that are with the daemon. */
+  readonly runs: Map<string, string>;
+  waiting: Waiting[];
+  bytes: number;
+  isReporting: boolean;
+  committed: number;
+  acked: number;
+  /** Bytes of output to be given back. */
+  credit: number;
+  /** Of an outdated daemon: commands that it has to deliver before it is sent away. */
+  owed: Set<string> | null;
+}
+
+/** Of one message to the actor. */
+const atOnce = { reports: 64, bytes: 256 * 1024 };
+/** Beyond it a daemon reports faster than can be stored. */
+const maxWaiting = { reports: 1024, bytes: 8 * 1024 * 1024 };
+const ackAfterMs = 50;
+const retryMs = 500;
+const policyKinds = new Set(["policy_violation", "path_not_allowed", "security_context_not_found"]);
+
+export function createUplink(options: UplinkOptions) {
+  const { metrics, now, progress } = options;
+  const states = new Map<Link, State>();
+  let owing: Set<Link> | null = null;
+
+  /** Within 250 ms, one for all that was committed meanwhile. */
+  function ackSoon(link: Link): void {
+    if (owing === null) {
+      owing = new Set();
+      setTimeout(() => {
+        const due = owing ?? [];
+        owing = null;
+        for (const one of due) ack(one);
+      }, ackAfterMs);
+    }
+    owing.add(link);
+  }
+
+  function ack(link: Link): void {
+    const state = states.get(link);
+    if (state === undefined || !link.isOpen) return;
+    owing?.delete(link);
+    const { credit } = state;
+    state.credit = 0;
+    state.acked = state.committed;
+    link.send("ack", { seq: state.committed, ...(credit > 0 ? { credit } : {}) });
+  }
+
+  function heartbeat(link: Link, b: string): void {
+    const body = readBody(Heartbeat, b);
+    if (body === null) return link.refuse("its body does not fit");
+    metrics.heartbeats.inc();
+    link.heartbeatAt = now();
+    link.running = Math.min(body.running, 1_000_000);
+    options.beat(link);
+    if (link.accepting !== body.accepting) options.accepting(link, body.accepting);
+    link.accepting = body.accepting;
+    ack(link);
+  }
+
+  function output(link: Link, state: State, b: string): void {
+    const body = readBody(Progress, b);
+    const bytes = body === null ? null : bytesOf(body.data);
+    if (body === null || bytes === null) return link.refuse("its body does not fit");
+    const runId = state.runs.get(body.command_id);
+    const isWithin = state.credit + bytes.length <= frameLimits.outputWindow;
+    if (!isWithin || runId === undefined || link.host === null) metrics.dropped.inc(bytes.length);
+    else {
+      const { command_id, stream, offset } = body;
+      progress.output(link.host.tenant, runId, { node_id: link.host.id, command_id, stream, offset, bytes });
+    }
+    if (isWithin) state.credit += bytes.length;
+    ackSoon(link);
+  }
+
+  function put(link: Link, state: State, s: number, report: Report | null, bytes: number): void {
+    state.waiting.push({ s, report, bytes });
+    state.bytes += bytes;
+    if (state.waiting.length > maxWaiting.reports || state.bytes > maxWaiting.bytes) link.overloaded(5_000);
+    else void drain(link, state);
+  }
+
+  async function drain(link: Link, state: State): Promise<void> {
+    if (state.isReporting) return;
+    state.isReporting = true;
+    // What came before the end of a link is taken: the daemon need not send it again.
+    while (state.waiting.length > 0) {
+      const portion = portionOf(state.waiting);
+      try {
+        const reports = portion.flatMap(({ report }) => report ?? []);
+        await announceEnds(link, state, reports);
+        taken(link, state, portion, reports.length === 0 ? null : await options.report(link, reports));
+      } catch (error) {
+        if (error instanceof MessageRejected) link.refuse("it cannot be stored");
+        // A store is away, or the service is busy: the daemon sends again what it hears nothing of.
+        if (!link.isOpen) break;
+        await Bun.sleep(retryMs);
+      }
+    }
+    state.isReporting = false;
+    if (!link.isOpen) states.delete(link);
+  }
+
+  /** What a command put out stands before its result. */
+  async function announceEnds({ host }: Link, state: State, reports: readonly Report[]): Promise<void> {
+    const ends = reports.flatMap((report) => (report.type === "result" ? [report.command_id] : []));
+    await Promise.all(
+      ends.map((id) => {
+        const runId = state.runs.get(id);
+        return runId === undefined || host === null ? null : progress.ended(host.tenant, runId, host.id, id);
+      }),
+    );
+  }
+
+  function taken(link: Link, state: State, portion: readonly Waiting[], reply: ReportReply | null): void {
+    state.waiting = state.waiting.slice(portion.length);
+    state.bytes -= portion.reduce((sum, { bytes }) => sum + bytes, 0);
+    state.committed = portion.at(-1)?.s ?? state.committed;
+    for (const { report } of portion) if (report !== null) told(link, state, report);
+    ackSoon(link);
+    if (state.owed?.size === 0 && reply?.unfinished === 0) sendAway(link);
+  }
+
+  function told(link: Link, state: State, report: Report): void {
+    if (report.type === "started" && link.host !== null) {
+      const runId = state.runs.get(report.command_id);
+      const step = { node_id: link.host.id, command_id: report.command_id, status: "running" } as const;
+      if (runId !== undefined) progress.step(link.host.tenant, runId, step);
+    }
+    if (report.type !== "result") return;
+    state.runs.delete(report.command_id);
+    state.owed?.delete(report.command_id);
+    const kind = report.result.error_kind;
+    if (report.status === "refused" && kind !== null && policyKinds.has(kind))
+      options.policyRefused(link, report.command_id, kind);
+  }
+
+  function sendAway(link: Link): void {
+    ack(link);
+    link.close(closes.outdated, "a newer version is required");
+  }
+
+  return {
+    /**
+     * A link is open.
+     * @param runs of the commands that are with the daemon
+     * @param owed of an outdated daemon: what it has listed; null: it is new enough
+     */
+    opened(link: Link, runs: ReadonlyMap<string, string>, owed: readonly string[] | null): void {
+      states.set(link, {
+        runs: new Map(runs),
+        waiting: [],
+        bytes: 0,
+        isReporting: false,
+        // The hello is committed as it is answered.
+        committed: 1,
+        acked: 1,
+        credit: 0,
+        owed: owed === null ? null : new Set(owed),
+      });
+    },
+    /** The welcome is out: an outdated daemon that has nothing left to deliver goes. */
+    welcomed(link: Link, unfinished: number): void {
+      if (states.get(link)?.owed?.size === 0 && unfinished === 0) sendAway(link);
+    },
+    /** A command goes to the daemon. */
+    sent(link: Link, commandId: string, runId: string): void {
+      states.get(link)?.runs.set(commandId, runId);
+    },
+    closed(link: Link): void {
+      if (states.get(link)?.isReporting === false) states.delete(link);
+    },
+    frame(link: Link, t: string, b: string, s: number | null): void {
+      const state = states.get(link);
+      if (state === undefined) return;
+      if (t === "heartbeat") return heartbeat(link, b);
+      if (t === "progress") return output(link, state, b);
+      const report = reportOf(t, b);
+      if (report === "unknown") return s === null ? undefined : put(link, state, s, null, 0);
+      if (report === null || s === null) return link.refuse(s === null ? "it is not signed" : "its body does not fit");
+      put(link, state, s, report, b.length);
+    },
+  };
+}
+
+/** As many as go with one message, one at least. */
+function portionOf(waiting: readonly Waiting[]): readonly Waiting[] {
+  let bytes = 0;
+  const end = waiting.findIndex((one, at) => {
+    bytes += one.bytes;
+    return at > 0 && (at >= atOnce.reports || bytes > atOnce.bytes);
+  });
+  return end < 0 ? waiting.slice() : waiting.slice(0, end);
+}
+
+function bytesOf(data: string): Uint8Array | null {
+  const padding = data.endsWith("==") ? 2 : data.endsWith("=") ? 1 : 0;
+  const length = (data.length / 4) * 3 - padding;
+  return length > frameLimits.maxProgressBytes ? null : readBase64(data, length);
+}
+
+/** Null: the body does not fit. */
+function reportOf(t: string, b: string): Report | null | "unknown" {
+  if (t === "started") {
+    const body = readBody(Started, b);
+    return body === null ? null : { type: "started", command_id: body.command_id };
+  }
+  if (t === "capabilities") {
+    const capabilities = readBody(Capabilities, b);
+    return capabilities === null ? null : { type: "capabilities", capabilities };
+  }
+  if (t !== "result") return "unknown";
+  const body = readBody(Result, b);
+  if (body === null) return null;
+  const { command_id, status, started_at, ...result } = body;
+  const at = started_at === null ? null : Date.parse(started_at);
+  if (Buffer.byteLength(JSON.stringify(result.structured)) > frameLimits.maxStructuredBytes) return null;
+  if (result.exit_code !== null && !Number.isSafeInteger(result.exit_code)) return null;
+  return { type: "result", command_id, status, result: { ...known(result), started_at: isMoment(at) ? at : null } };
+}
+
+/** Of members that a daemon may add nothing is kept. */
+const known = (result: Omit<Result, "command_id" | "status" | "started_at">) => ({
+  exit_code: result.exit_code,
+  duration_ms: result.duration_ms,
+  stdout_tail: result.stdout_tail,
+  stderr_tail: result.stderr_tail,
+  stdout_bytes: result.stdout_bytes,
+  stderr_bytes: result.stderr_bytes,
+  truncated: result.truncated,
+  structured: result.structured,
+  error_kind: result.error_kind,
+  error_message: result.error_message,
+});
+
+const isMoment = (ms: number | null): boolean => ms !== null && Number.isFinite(ms) && ms >= 0;
