@@ -1,52 +1,54 @@
 /** Agents that work on edge hosts, on a running node, in every way that calls come (docs/reference/edge-agents.md). */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { ScriptedDaemon } from "../../../harness/edge/scripted-daemon.ts";
 import type { LooseJson } from "../../../harness/loose-json.ts";
 import { calls, manifest, say } from "../../../harness/manifests.ts";
 import { until } from "../../../harness/until.ts";
 import { callTool } from "../../mcp/fixture.ts";
 import { agentKey, call, envelope, told } from "../../seal/fixture.ts";
 import { EdgeFixture, type Headers } from "../fixture.ts";
-import { Daemon } from "../fleet/daemon.ts";
 
 let edge: EdgeFixture;
 let root: Headers;
 let admin: Headers;
-let host: Daemon;
-let other: Daemon;
+let host: ScriptedDaemon;
+let other: ScriptedDaemon;
 const { privateKey, raw } = agentKey();
 
 beforeAll(async () => {
-  edge = await EdgeFixture.open({ program: "test/features/edge/fleet/hosts-program.ts" });
+  edge = await EdgeFixture.open();
   root = { Authorization: `Bearer ${await edge.node.token()}` };
   admin = await edge.operator("admin");
   [host, other] = [await connected("web-1"), await connected("web-2")];
 });
 afterAll(() => edge?.close());
 
-async function connected(name: string): Promise<Daemon> {
-  const { id } = await edge.host(root, { name, tags: ["web", name] });
-  return new Daemon(edge.stores, edge.node, "svc-system", id, name).connect();
+async function connected(name: string): Promise<ScriptedDaemon> {
+  const enrolled = await edge.host(root, { name, tags: ["web", name] });
+  const daemon = new ScriptedDaemon(edge.node.url, enrolled, edge.address());
+  const { keys } = (await (await fetch(`${edge.node.url}/.well-known/jwks.json`)).json()) as LooseJson;
+  for (const { kid, x } of keys) {
+    if (kid.startsWith("edge-")) daemon.serviceKeys.set(kid, Buffer.from(x, "base64url").toString("base64"));
+  }
+  await daemon.welcome();
+  return daemon;
 }
 const agentRuns = (agent_runs: "approve" | "allow" | "deny") => edge.call("PUT", "settings", admin, { agent_runs });
-const onHost = (more: object = {}) => ({ command: "uptime", target: { edge_node_id: host.id }, ...more });
+const onHost = (more: object = {}) => ({ command: "uptime", target: { edge_node_id: host.host.id }, ...more });
 const runOf = async (id: string): Promise<LooseJson> => (await edge.call("GET", `fleet/runs/${id}`, root)).body;
 const newest = async (): Promise<LooseJson> => (await edge.call("GET", "fleet/runs?limit=1", root)).body.items[0];
 const decide = (id: string, verb: string, body: object = {}) =>
   edge.node.call("POST", `/v1/human-approvals/${id}/${verb}`, body, admin);
 
-/** The daemon runs the next command, which says this. */
-async function served(by: Daemon, structured: object = { exit_code: 0, stdout: "up 3 days\n", stderr: "" }) {
-  const command = await by.next();
-  const run = await until(
-    async () => {
-      const { fleet_command_id, status } = await newest();
-      return status === "running" ? String(fleet_command_id) : null;
-    },
-    { what: "the run" },
-  );
-  await by.result(run, command, "ok", { structured });
-  return run;
+/** The daemon runs the next command, which says this. @returns its run */
+async function served(by: ScriptedDaemon, structured: object = { exit_code: 0, stdout: "up 3 days\n", stderr: "" }) {
+  const { command_id, fleet_command_id } = await by.expect("invoke");
+  by.started(command_id);
+  by.result(command_id, { structured });
+  return fleet_command_id as string;
 }
+/** Commands that the daemon was told to run. */
+const invoked = (by: ScriptedDaemon): number => by.all("invoke").length;
 
 /** An agent whose model makes these calls, one after another. */
 async function started(...rounds: readonly (readonly [string, Record<string, unknown>])[]): Promise<string> {
@@ -90,23 +92,23 @@ describe("in an agent's loop", () => {
     const [step] = await steps(id);
     expect(step).toMatchObject({
       status: "succeeded",
-      result: { exit_code: 0, stdout: "up 3 days\n", edge_node_id: host.id, fleet_command_id: runId },
+      result: { exit_code: 0, stdout: "up 3 days\n", edge_node_id: host.host.id, fleet_command_id: runId },
     });
     expect((await edge.node.call("GET", `/v1/tool-invocations/${runId}`, undefined, root)).body).toMatchObject({
       ...{ entry: "dispatch", tool_name: "cmd.run", outcome: "success", approval_id: asked.approval_id },
-      arguments: { target: { edge_node_id: host.id } },
+      arguments: { target: { edge_node_id: host.host.id } },
     });
     const { items } = (await edge.node.call("GET", `/v1/audit?target_id=${runId}`, undefined, admin)).body;
     expect(items).toMatchObject([{ action: "edge.fleet_invoked", actor: { kind: "agent" }, request_id: runId }]);
   });
 
   test("a rejected one is told so, and the model goes on; nothing is sent", async () => {
+    const before = invoked(host);
     const id = await started(["cmd.run", onHost()]);
     await decide((await waiting(id)).approval_id, "reject", { reason: "not today" });
     const [step] = await steps(id);
     expect(step).toMatchObject({ status: "failed", result: { code: "rejected_by_person", reason: "not today" } });
-    await host.read();
-    expect(host.invoked).toEqual([]);
+    expect(invoked(host)).toBe(before);
   });
 
   test("what a host cannot be asked is told, and under allow nobody is", async () => {
@@ -123,23 +125,17 @@ describe("in an agent's loop", () => {
     expect(several).toMatchObject({ status: "failed", result: { code: "multiple_targets" } });
     expect(none).toMatchObject({ status: "failed", result: { code: "multiple_targets" } });
     expect(unknown).toMatchObject({ status: "failed", result: { code: "host_not_found" } });
-    expect(read).toMatchObject({ status: "succeeded", result: { content: "hello", edge_node_id: other.id } });
+    expect(read).toMatchObject({ status: "succeeded", result: { content: "hello", edge_node_id: other.host.id } });
   });
 
   test("the end of the execution reaches the host", async () => {
     const id = await started(["cmd.run", onHost()]);
-    const command = await host.next();
-    await host.started(command);
+    const { command_id } = await host.expect("invoke");
+    host.started(command_id);
     await edge.node.call("POST", `/v1/executions/${id}/cancel`, {}, root);
-    await until(
-      async () => {
-        await host.read();
-        return host.cancelled.includes(command);
-      },
-      { what: "the host to be told" },
-    );
-    await host.result((await newest()).fleet_command_id, command, "cancelled");
-    expect(await until(async () => (await newest()).outcome === "cancelled", { what: "the run's end" })).toBeTrue();
+    expect(await host.expect("cancel")).toMatchObject({ command_id });
+    host.result(command_id, { status: "cancelled", error_kind: "cancelled" });
+    await until(async () => (await newest()).outcome === "cancelled", { what: "the end of the run" });
   });
 });
 
@@ -148,7 +144,7 @@ describe("signed", () => {
     const asked = { public_key: raw.toString("base64"), security_context: "svc-system-operator" };
     const { status, body } = await edge.node.call("POST", "/v1/seal/attest", asked, root);
     if (status !== 200) throw new Error(JSON.stringify(body));
-    return async (
+    const send = async (
       name: string,
       given: object = {},
       headers: Headers = {},
@@ -160,12 +156,14 @@ describe("signed", () => {
       });
       return { status: response.status, body: await response.json() };
     };
+    return { send, sessionId: body.session_id as string };
   }
 
   // edge 43
   test("a call is pending, and is read on once its run has ended", async () => {
     await agentRuns("approve");
-    const send = await opened();
+    const before = invoked(host);
+    const { send } = await opened();
     const key = { "Idempotency-Key": "on-host-1" };
     const first = await send("cmd.run", onHost(), key);
     expect([first.status, first.body.result.code]).toEqual([202, "approval_pending"]);
@@ -182,25 +180,30 @@ describe("signed", () => {
       { what: "the end of the call", timeoutMs: 30_000 },
     );
     expect(read).toMatchObject({ outcome: "success", result: { stdout: "up 3 days\n", fleet_command_id: runId } });
-    await host.read();
-    expect(host.invoked).toEqual([]);
+    expect(invoked(host)).toBe(before + 1);
+    expect((await send("cmd.run", onHost(), key)).body.result).toEqual(read.result);
   });
 
-  test("with its session goes the run that waits", async () => {
-    const send = await opened();
-    const { approval_id } = (await send("cmd.run", onHost())).body.result;
+  test("a call ends with its run that a person cancels, and a run with the session of its call", async () => {
+    const { send, sessionId } = await opened();
+    const { invocation_id } = (await send("cmd.run", onHost())).body.result;
     const { fleet_command_id: id } = await newest();
     expect((await edge.call("POST", `fleet/${id}/cancel`, root, {})).status).toBe(200);
+    const read = (await send("svc.invocation.get", { invocation_id, wait_seconds: 20 })).body.result;
+    expect(read).toMatchObject({ outcome: "failed", result: { code: "cancelled" } });
+    const { approval_id } = (await send("cmd.run", onHost())).body.result;
+    const other = (await newest()).fleet_command_id;
+    await edge.node.call("DELETE", `/v1/seal/sessions/${sessionId}`, undefined, root);
+    await until(async () => (await runOf(other)).status === "cancelled", { what: "the run to be cancelled" });
     expect((await decide(approval_id, "approve")).status).toBe(409);
-    expect(await runOf(id)).toMatchObject({ status: "cancelled", summary: { not_started: 1 } });
   });
 
   // edge 43
   test.each(["svc", "aegis"])(
     "%s.edge.fleet.invoke has a run wait, is refused under deny, runs under allow",
     async (prefix) => {
-      const send = await opened();
-      const asked = { target: { Node: host.id }, tool: "cmd.run", args: { command: "uptime" } };
+      const { send } = await opened();
+      const asked = { target: { Node: host.host.id }, tool: "cmd.run", args: { command: "uptime" } };
       await agentRuns("approve");
       const first = (await send(`${prefix}.edge.fleet.invoke`, asked)).body.result;
       expect(first).toMatchObject({
@@ -211,8 +214,8 @@ describe("signed", () => {
       const cancelled = (await send(`${prefix}.edge.fleet.cancel`, { fleet_command_id: first.fleet_command_id })).body
         .result;
       expect(cancelled).toMatchObject({ status: "cancelled", cancelled: 1 });
-      const preview = (await send(`${prefix}.edge.fleet.list`, { target: { Node: host.id } })).body.result;
-      expect(preview).toMatchObject({ count: 1, requires_approval: true, resolved: [{ node_id: host.id }] });
+      const preview = (await send(`${prefix}.edge.fleet.list`, { target: { Node: host.host.id } })).body.result;
+      expect(preview).toMatchObject({ count: 1, requires_approval: true, resolved: [{ node_id: host.host.id }] });
       await agentRuns("deny");
       expect(told(await send(`${prefix}.edge.fleet.invoke`, asked))).toEqual([403, 2000, "agent_runs_denied"]);
       expect(told(await send("cmd.run", onHost()))).toEqual([403, 2000, "agent_runs_denied"]);
@@ -229,7 +232,7 @@ describe("signed", () => {
 
 // edge 43
 test("by the tool server a run waits by default and is refused under deny; a person's runs at once", async () => {
-  const asked = { target: { Node: host.id }, tool: "cmd.run", args: { command: "uptime" } };
+  const asked = { target: { Node: host.host.id }, tool: "cmd.run", args: { command: "uptime" } };
   const headers = { "X-Svc-Security-Context": "svc-system-operator" };
   await agentRuns("approve");
   const { body } = await callTool([edge.node], "svc_edge_fleet_invoke", asked, { headers });
@@ -241,4 +244,25 @@ test("by the tool server a run waits by default and is refused under deny; a per
   const own = await edge.call("POST", "fleet/invoke", { ...root, Accept: "application/json" }, asked);
   expect(own.body.status).toBe("running");
   expect(await served(host)).toBe(own.body.fleet_command_id);
+});
+
+// Last: the node has another address afterwards.
+test("a call whose node is killed joins its run: the host starts once", async () => {
+  await agentRuns("allow");
+  const id = await started(["cmd.run", onHost()]);
+  const { command_id, fleet_command_id } = await host.expect("invoke");
+  host.started(command_id);
+  await host.settled();
+  await edge.node.kill();
+  await edge.node.restart();
+  root = { Authorization: `Bearer ${await edge.node.token({ expires_in: "3599" })}` };
+  for (const daemon of [host, other]) daemon.url = edge.node.url;
+  await host.welcome({ commands: [{ command_id, state: "running" }] });
+  await other.welcome();
+  host.result(command_id, { structured: { exit_code: 0, stdout: "once\n" } });
+  const [step] = await steps(id);
+  expect(step).toMatchObject({ status: "succeeded", result: { stdout: "once\n", fleet_command_id } });
+  expect(invoked(host)).toBe(0);
+  const { items } = (await edge.call("GET", "fleet/runs?limit=2", root)).body;
+  expect(items.map((run: LooseJson) => run.requested_by.execution_id === id)).toEqual([true, false]);
 });
