@@ -4,6 +4,14 @@
  */
 import type { ToolGrant } from "../../../actors/agent/manifest/spec.ts";
 import { type CallTarget, readCallTarget } from "../../../actors/edge/call-target.ts";
+import {
+  evaluateOnHost,
+  onFleet,
+  runsOnHosts,
+  type SentCall,
+  splitTarget,
+  together,
+} from "../../../actors/edge/host-calls.ts";
 import { isObject, type Json } from "../../../actors/kernel/json.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import { demands } from "../../../actors/policy/rates/limits.ts";
@@ -26,9 +34,9 @@ import { CMD_RUN, canonicalName } from "../../../actors/tool/catalog.ts";
 import type { Limiter } from "../limits/port.ts";
 import type { CallCounters, ContextReader } from "../security-contexts/port.ts";
 import type { Call, RegisteredTool, ToolRegistry, ToolSet } from "../tools/port.ts";
-import { asFleetCall, hostSchema, onFleet, runsOnHosts, splitTarget } from "./addressed.ts";
 import { argumentIssues, written } from "./arguments.ts";
 import { grantsFor, hasActor, isOffered, type Named } from "./effective.ts";
+import { hostSchema } from "./host-schema.ts";
 import { digestOf } from "./on-record.ts";
 import { type Cleared, isCleared, type Judged } from "./port.ts";
 
@@ -107,13 +115,12 @@ async function judgeOnHost(
   if (issues.length > 0) {
     return failed(bindings, call, name, "invalid_arguments", `${name}: the arguments do not fit`, issues);
   }
-  const asked = asFleetCall(target, name, given);
-  const sending = evaluate(callFacts(onFleet, asked), bindings);
-  if (!sending.allowed) return refusal(bindings, call, onFleet, sending);
-  const own = evaluate({ ...callFacts(name, given), paths: [], climbing: [] }, bindings);
-  if (!own.allowed) return refusal(bindings, call, name, own);
-  const sent = { target, asked, governing: sending.governing };
-  return cleared(bindings, call, { tool, given, governing: own.governing, at, sent });
+  const verdict = evaluateOnHost({ target, tool: name, given }, bindings);
+  if (!verdict.allowed) {
+    const isSending = verdict.details.tool === onFleet;
+    return refusal(bindings, call, isSending ? onFleet : name, verdict);
+  }
+  return cleared(bindings, call, { tool, given, governing: verdict.governing, at, sent: { ...verdict, target } });
 }
 
 /** What is wrong with a request, as callers of tools are told. */
@@ -207,11 +214,7 @@ interface Passed {
   readonly governing: readonly Governing[];
   readonly at: number;
   /** Of a call that a host runs: which, and the same as a call of what sends it there. */
-  readonly sent?: {
-    readonly target: CallTarget;
-    readonly asked: Call["arguments"];
-    readonly governing: readonly Governing[];
-  };
+  readonly sent?: SentCall & { readonly target: CallTarget };
 }
 
 function cleared(
@@ -220,13 +223,13 @@ function cleared(
   { tool, given, governing: ofTool, at, sent }: Passed,
 ): Cleared {
   const grants = grantsFor(call.policy.tools, tool) ?? [];
-  const governing = sent === undefined ? ofTool : together(ofTool, sent.governing);
+  const governing = sent === undefined ? ofTool : together(sent);
   const bounds = boundsOf(governing);
   const pathRules = sent === undefined ? pathRulesOf(governing) : [];
   const skipsJudge = tool.skipJudge === true || grants.some(({ skip_judge }) => skip_judge);
   const [own] = ofTool;
   const asked = [
-    ...(sent === undefined ? [] : asksOf(sent.governing, sent.asked)),
+    ...(sent === undefined ? [] : asksOf(sent.sending, sent.asked)),
     ...asksOf(ofTool, given),
     ...(sent === undefined ? [] : manifestAsks(grantsFor(call.policy.tools, { name: onFleet }) ?? [], sent.asked)),
     ...manifestAsks(grants, given),
@@ -271,12 +274,6 @@ function distinct(asked: readonly AskedApproval[]): AskedApproval[] {
     const text = JSON.stringify(one);
     return !known.has(text) && known.add(text);
   });
-}
-
-/** The capabilities of both, each of which counts a call once. */
-function together(own: readonly Governing[], others: readonly Governing[]): readonly Governing[] {
-  const isOwn = ({ context, index }: Governing) => own.some((one) => one.context === context && one.index === index);
-  return [...own, ...others.filter((one) => !isOwn(one))];
 }
 
 /** What is still to be seen to when the gateway hands a command out. */

@@ -8,7 +8,7 @@ import type { Masker } from "../../lib/masking/masker.ts";
 import type { Call, CallBounds, CallPolicy, CallWho, RegisteredTool, ToolOutcome, ToolRequest } from "../tools/port.ts";
 
 export type { Call, CallBounds, CallPolicy, CallWho } from "../tools/port.ts";
-export { isForHost, onFleet } from "./addressed.ts";
+export { withTarget } from "./host-schema.ts";
 
 /** A call that policy lets pass, as the node that is to run it has it. */
 export interface Cleared {

@@ -1,5 +1,6 @@
 /** The work of waiting calls: made once people have agreed, shown as the next may see them. */
 import type { Static } from "@sinclair/typebox";
+import { isForHost } from "../../../actors/edge/host-calls.ts";
 import { execution } from "../../../actors/execution/execution.ts";
 import { isOver } from "../../../actors/execution/state.ts";
 import { isGranted } from "../../../actors/policy/security/asked.ts";
@@ -9,7 +10,7 @@ import { type ToolCallState, toolCall } from "../../../actors/tool-call/tool-cal
 import type { Starters } from "../../identity/callers/starters.ts";
 import { type Activity, type ActivityContext, implement, type Runtime, Terminal } from "../../runtime/port.ts";
 import type { InvocationWriter } from "../invocations/port.ts";
-import { CallWithdrawn, isCleared, isForHost, type Pipeline, refusalOf } from "../pipeline/port.ts";
+import { CallWithdrawn, isCleared, type Pipeline, refusalOf } from "../pipeline/port.ts";
 import type { ToolRegistry } from "../tools/port.ts";
 import { madeAgain } from "./kept.ts";
 import { outcomeOf } from "./outcome.ts";

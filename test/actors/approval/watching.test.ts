@@ -30,7 +30,7 @@ test.each([
   expect(heard(one)[1]).toEqual(heard(one)[0] ?? null);
 });
 
-test("one that waits twice is told once, and of a forgotten approval that nothing comes", () => {
+test("one that waits twice is told once; a forgotten approval tells that it is gone", () => {
   const one = watched({}, [waiter, waiter]);
   one.askNow("approve", approveBody(ada));
   expect(heard(one)).toHaveLength(1);

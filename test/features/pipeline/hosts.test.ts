@@ -74,7 +74,7 @@ function made(context: string, given: Call["arguments"] = {}, change: Partial<Ca
 }
 const invoke = (call: Call) => at.pipeline.invoke(call, noPeople);
 
-test("a call goes to its host without the target, and works for callers that have no sandbox", async () => {
+test("a call goes to its host without the target, also of callers without a sandbox", async () => {
   expect(await invoke(made("both"))).toMatchObject({ is: "succeeded", result: { stdout: "up" } });
   expect(sent).toMatchObject([
     { target: { edge_node_id: node }, request: { arguments: { command: "uptime" }, entry: "seal" } },

@@ -2,12 +2,14 @@
  * The way of a tool call to the host that is to run it: a run of one, whose end the call waits for. The run's id is made
  * of the call, so that whichever node makes the call again joins the run, and nothing is begun twice.
  */
+
+import { onFleet } from "../../../../actors/edge/host-calls.ts";
 import { fleetRun } from "../../../../actors/fleet-run/fleet-run.ts";
 import type { Identity } from "../../../../actors/identity/identity.ts";
 import { CMD_RUN } from "../../../../actors/tool/catalog.ts";
 import type { Runtime } from "../../../runtime/port.ts";
 import { failureOf, withoutStarter, workIdOf } from "../../management-tools/port.ts";
-import { type HostCallKey, type HostRoute, onFleet } from "../../pipeline/port.ts";
+import type { HostCallKey, HostRoute } from "../../pipeline/port.ts";
 import { ToolFailure, type ToolRequest } from "../../tools/port.ts";
 import type { HostCall, HostCalls } from "../fleet/port.ts";
 import { fleetCaller } from "./caller.ts";

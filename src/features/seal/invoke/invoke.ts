@@ -1,5 +1,6 @@
 /** A signed call from its bytes to its answer. */
 
+import { isForHost } from "../../../../actors/edge/host-calls.ts";
 import { isObject, type Json } from "../../../../actors/kernel/json.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import { canonicalText } from "../../../../actors/seal/canonical.ts";
@@ -11,7 +12,7 @@ import { asProblem, internalError } from "../../../http/problem.ts";
 import type { Sql } from "../../../store/postgres/pool.ts";
 import type { Incidents } from "../../incidents/port.ts";
 import type { InvocationWriter } from "../../invocations/port.ts";
-import { type Call, type Invoked, isForHost, type Pipeline } from "../../pipeline/port.ts";
+import type { Call, Invoked, Pipeline } from "../../pipeline/port.ts";
 import { type RegisteredTool, ToolFailure, type ToolRegistry } from "../../tools/port.ts";
 import type { WaitingCalls } from "../../waiting-calls/port.ts";
 import { invocationRefusal, refusalResponse, type SealRefusal } from "../refusal.ts";

@@ -111,7 +111,7 @@ describe("in an agent's loop", () => {
     expect(invoked(host)).toBe(before);
   });
 
-  test("what a host cannot be asked is told, and under allow nobody is", async () => {
+  test("what no host can be asked is told; under allow no person is asked", async () => {
     await agentRuns("allow");
     const selector = (tags: readonly string[]) => ({ command: "id", target: { edge_selector: { tags } } });
     const id = await started(
@@ -184,7 +184,7 @@ describe("signed", () => {
     expect((await send("cmd.run", onHost(), key)).body.result).toEqual(read.result);
   });
 
-  test("a call ends with its run that a person cancels, and a run with the session of its call", async () => {
+  test("a call ends with its cancelled run, and a run with the session of its call", async () => {
     const { send, sessionId } = await opened();
     const { invocation_id } = (await send("cmd.run", onHost())).body.result;
     const { fleet_command_id: id } = await newest();
@@ -231,7 +231,7 @@ describe("signed", () => {
 });
 
 // edge 43
-test("by the tool server a run waits by default and is refused under deny; a person's runs at once", async () => {
+test("by the tool server a run waits or is refused, and a person's runs at once", async () => {
   const asked = { target: { Node: host.host.id }, tool: "cmd.run", args: { command: "uptime" } };
   const headers = { "X-Svc-Security-Context": "svc-system-operator" };
   await agentRuns("approve");

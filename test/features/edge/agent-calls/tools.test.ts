@@ -114,7 +114,7 @@ test.each([
   expect(asked).toEqual([]);
 });
 
-test("a tenant that lets agents run nothing refuses as policy does; other refusals are failures", async () => {
+test("what a tenant denies its agents is refused as by policy; all else fails", async () => {
   fault = new Problem("agent_runs_denied", "no");
   expect(await call("svc.edge.fleet.invoke", run)).toMatchObject({ status: "refused", code: "agent_runs_denied" });
   fault = new Problem("dispatch_disabled", "no");

@@ -1,6 +1,7 @@
 /** The activities of the inner loop: asking the model, and running one tool. */
 
 import type { Static, TSchema } from "@sinclair/typebox";
+import { onFleet } from "../../../../../actors/edge/host-calls.ts";
 import type { ToolAnswer } from "../../../../../actors/execution/activities.ts";
 import {
   callClear,
@@ -32,7 +33,7 @@ import {
   type Runtime,
   Terminal,
 } from "../../../../runtime/port.ts";
-import { type Call, isCleared, type Pipeline } from "../../../pipeline/port.ts";
+import { type Call, isCleared, type Pipeline, withTarget } from "../../../pipeline/port.ts";
 import { outcomeOf, type RegisteredTool, ToolFailure, type ToolOutcome } from "../../../tools/port.ts";
 import type { RequireListed } from "../../directory.ts";
 import type { Plans } from "../../plans.ts";
@@ -76,7 +77,10 @@ export function modelCallActivity(options: ModelCallOptions): Activity {
       ]);
       const { who, policy } = callerOf(work, plan);
       const offered = work.last === true ? [] : await pipeline.effective(tenant, who, policy);
-      const shown = offered.filter(({ always }) => always !== true).map(describe);
+      const mayAddress = offered.some(({ name }) => name === onFleet);
+      const shown = offered
+        .filter(({ always }) => always !== true)
+        .map((tool) => describe(mayAddress ? withTarget(tool) : tool));
       const conversation = conversationOf(entries.map(({ entry }) => entry));
       try {
         const reply = await models.generate({
