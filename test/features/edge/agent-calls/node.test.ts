@@ -78,7 +78,6 @@ const waiting = (id: string): Promise<LooseJson> =>
   until(async () => (await execution(id)).waiting_for ?? null, { what: "the call to wait", timeoutMs: 60_000 });
 
 describe("in an agent's loop", () => {
-  // edge 43
   test("a call waits with its run for a person, then has the host's result as its own", async () => {
     await agentRuns("approve");
     const id = await started(["cmd.run", onHost()]);
@@ -159,7 +158,6 @@ describe("signed", () => {
     return { send, sessionId: body.session_id as string };
   }
 
-  // edge 43
   test("a call is pending, and is read on once its run has ended", async () => {
     await agentRuns("approve");
     const before = invoked(host);
@@ -198,7 +196,6 @@ describe("signed", () => {
     expect((await decide(approval_id, "approve")).status).toBe(409);
   });
 
-  // edge 43
   test.each(["svc", "aegis"])(
     "%s.edge.fleet.invoke has a run wait, is refused under deny, runs under allow",
     async (prefix) => {
@@ -230,7 +227,6 @@ describe("signed", () => {
   );
 });
 
-// edge 43
 test("by the tool server a run waits or is refused, and a person's runs at once", async () => {
   const asked = { target: { Node: host.host.id }, tool: "cmd.run", args: { command: "uptime" } };
   const headers = { "X-Svc-Security-Context": "svc-system-operator" };
