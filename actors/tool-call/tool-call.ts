@@ -301,6 +301,11 @@ class CallTurn extends TurnEffects<ToolCallMessages> {
   }
 
   ran(outcome: CallOutcome): void {
+    const { run } = this.state;
+    // People have let the run begin, but its call is gone, or not allowed any more.
+    if (run !== undefined && outcome.outcome !== "success") {
+      this.tell(fleetRunProtocol, run.id, "cancel", { by: null, reason: "call_ended" });
+    }
     this.tellExecuted(outcome.executed ?? outcome.outcome !== "withdrawn");
     if (outcome.outcome === "withdrawn") this.tellExecution("withdrawn");
     if (outcome.outcome === "withdrawn") this.note({ outcome: "withdrawn" });

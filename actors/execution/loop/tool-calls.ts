@@ -346,6 +346,8 @@ export function toolEnded(turn: ExecutionTurn, loop: Loop, call: PendingCall, ou
     heldByRun(turn, loop, call, ended);
     return;
   }
+  // It may have been given up while the host is at work, or not be allowed any more what people have approved.
+  if (ended.status !== "succeeded") cancelRun(turn, call, "call_ended");
   tellExecuted(turn, call, ended.status !== "refused");
   answerEnded(turn, loop, call, ended, editedBy(call));
 }

@@ -73,6 +73,14 @@ test("withdrawn, it cancels the run, whose approval is the run's to take back", 
   expect(outcomeOf(sim)).toMatchObject({ outcome: "withdrawn" });
 });
 
+test("not made any more although the run was approved, it cancels the run", () => {
+  const sim = opened();
+  decide(sim, "approved");
+  const refused = { outcome: "failed", result: { code: "tool_denied" }, executed: false };
+  sim.succeed(sim.underWay("tool_call.run")[0]?.id ?? "", refused);
+  expect(toldOf(sim, "fleet-run", "cancel")).toEqual([["run-1", { by: null, reason: "call_ended" }]]);
+});
+
 test("approved by its context's people it may wait for the run's as well", () => {
   const sim = new Simulation(toolCall as unknown as ActorDefinition);
   sim.ask("open", { call, shown: argumentsOf(given), asked: [fromContext()] } as unknown as Json);

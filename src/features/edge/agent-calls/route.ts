@@ -28,7 +28,7 @@ const [commandSeconds, toolSeconds] = [600, 60];
 const scope = "aegis.edge.fleet.manage";
 
 /** Of a call in a loop it is the call's own, by which the loop's execution cancels it. */
-export const runIdOf = ({ entry, tenant, invocationId, idempotencyKey, who }: HostCallKey): string =>
+const runIdOf = ({ entry, tenant, invocationId, idempotencyKey, who }: HostCallKey): string =>
   entry === "dispatch" ? invocationId : workIdOf(tenant, who.principal, idempotencyKey);
 
 export function createHostRoute({ runtime, hostCalls, actingFor }: HostRouteOptions): HostRoute {

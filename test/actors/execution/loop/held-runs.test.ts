@@ -120,6 +120,20 @@ describe("the end of the execution cancels the run", () => {
     expect(story.outcomes().at(-1)).toBe("withdrawn");
     story.checkInvariants();
   });
+  test("so does today's policy, which refuses the call that was approved", () => {
+    const story = new HeldStory().sends().held().runDecided("approved");
+    const refused = {
+      status: "refused",
+      error_code: 2001,
+      code: "tool_denied",
+      message: "denied",
+      attempted: "cmd.run",
+    };
+    story.ends({ ...refused, violation_type: "tool_explicitly_denied" });
+    expect(cancelled(story)).toEqual([story.clearance.invocation_id]);
+    expect(story.told).toMatchObject({ code: "tool_denied" });
+    story.checkInvariants();
+  });
   test("that is under way", () => {
     const story = new HeldStory().sends();
     story.sim.askNow("cancel", { reason: null });
