@@ -32,19 +32,19 @@ test("a node killed in a wave: each host runs its command once, the run ends", a
   await begun.catch(() => {});
   await at.node.restart();
   await at.signIn();
+  for (const daemon of daemons) await daemon.connect();
   const [row] = await at.edge.stores.sql<{ id: string }[]>`select id from edge_runs order by created_at desc limit 1`;
   const id = row?.id ?? "";
   const counts = await Promise.all(
     daemons.map(async (daemon, nth) => {
       const command = await daemon.next();
-      await daemon.result(id, command, nth === 4 ? "err" : "ok");
+      await daemon.result(command, nth === 4 ? "err" : "ok");
       return command;
     }),
   );
   expect(await at.ended(id)).toMatchObject({ outcome: "complete", summary: { ok: 5, err: 1 } });
   expect(new Set(counts).size).toBe(6);
-  for (const daemon of daemons) await daemon.read();
-  expect(daemons.flatMap(({ invoked }) => invoked)).toEqual([]);
+  expect(daemons.map(({ told }) => told)).toEqual(counts.map((command) => [command]));
   const reader = at.follow(id);
   await reader.end();
   const results = reader.events.filter(({ event }) => event === "command_result").map(({ data }) => data.node_id);
@@ -58,14 +58,14 @@ test("a Redis flushed in a run: numbers stay, no event is lost or shown twice", 
   const { fleet_command_id: id } = await reader.first("fleet_started");
   const [one, ...others] = daemons;
   const command = (await one?.next()) ?? "";
-  await one?.output(id, command, 0, "some");
-  await one?.result(id, command);
+  one?.output(command, 0, "some");
+  await one?.result(command);
   await reader.first("command_result");
   const shown = [...reader.lasting];
   const redis = openRedis(own.redisUrl);
   await redis.flushall();
   redis.disconnect();
-  for (const daemon of others) await daemon.result(id, await daemon.next());
+  for (const daemon of others) await daemon.result(await daemon.next());
   await reader.end();
   const whole = at.follow(id);
   await whole.end();
@@ -78,4 +78,22 @@ test("a Redis flushed in a run: numbers stay, no event is lost or shown twice", 
   const behind = at.follow(id, { "Last-Event-ID": String(last) });
   await behind.end();
   expect(behind.lasting).toEqual(whole.lasting.slice(shown.length));
+});
+
+test("runs past their retention are erased with all that is kept of them", async () => {
+  const { sql } = at.edge.stores;
+  const [last] = await sql<{ id: string }[]>`select id from edge_runs order by created_at desc limit 1`;
+  await sql`update edge_runs set ended_at = now() - interval '91 days' where id <> ${last?.id ?? ""}`;
+  await at.node.stop();
+  await at.node.restart();
+  await at.signIn();
+  await until(async () => (await sql`select 1 from edge_run_requests`).length === 1, { what: "the old runs to go" });
+  const tables = ["edge_runs", "edge_run_args", "edge_run_targets", "edge_run_event_ids", "edge_commands"] as const;
+  for (const table of tables) {
+    const column = table === "edge_runs" ? "id" : "run_id";
+    const runs = await sql`select distinct ${sql(column)} as run from ${sql(table)}`;
+    expect([table, runs.map(({ run }) => run)]).toEqual([table, [last?.id]]);
+  }
+  const { runs } = (await at.call("GET", "fleet/runs")).body;
+  expect(runs.map(({ id }: { id: string }) => id)).toEqual([last?.id]);
 });

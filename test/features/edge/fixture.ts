@@ -12,10 +12,17 @@ export const newKey = (): KeyObject => generateKeyPairSync("ed25519").privateKey
 /** Status and code, as tests compare refusals. */
 export const told = ({ status, body }: Answer): readonly unknown[] => [status, body?.code];
 
+export interface EnrolledHost {
+  readonly id: string;
+  readonly key: KeyObject;
+  /** That it pins. */
+  readonly serviceKeys: readonly { readonly kid: string; readonly public_key: string }[];
+}
+
 export class EdgeFixture {
   #addresses = 0;
 
-  private constructor(
+  constructor(
     readonly stores: TestStores,
     readonly node: NodeProcess,
   ) {}
@@ -67,11 +74,11 @@ export class EdgeFixture {
   }
 
   /** A host that has just enrolled. */
-  async host(headers: Headers, body: object = {}): Promise<{ readonly id: string; readonly key: KeyObject }> {
+  async host(headers: Headers, body: object = {}): Promise<EnrolledHost> {
     const key = newKey();
     const answer = await this.enroll(await this.token(headers, body), key);
     if (answer.status !== 200) throw new Error(`no host: ${answer.status} ${JSON.stringify(answer.body)}`);
-    return { id: answer.body.node_id, key };
+    return { id: answer.body.node_id, key, serviceKeys: answer.body.service_keys };
   }
 
   rotate(id: string, from: KeyObject, to: KeyObject, issued_at = Math.floor(Date.now() / 1000)): Promise<Answer> {

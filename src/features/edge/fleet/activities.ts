@@ -21,7 +21,7 @@ export interface FleetActivitiesOptions {
 }
 
 /** Hosts that are asked at once. */
-const atOnce = 64;
+const atOnce = 128;
 const tries = { retry: { attempts: 5, firstDelayMs: 500 } } as const;
 
 interface Placed {

@@ -1,7 +1,7 @@
 /** What a run is asked for, read from a request. */
 import { isObject, type Json } from "../../../../actors/kernel/json.ts";
 import { invalidField, Problem } from "../../../../actors/kernel/problem.ts";
-import { isStorableJson } from "../../../../actors/manifest/storable.ts";
+import { isStorable, isStorableJson, unusableText } from "../../../../actors/manifest/storable.ts";
 
 /** What hosts know how to run. */
 const hostTools: readonly string[] = [
@@ -46,6 +46,13 @@ function firstOf(members: Iterable<readonly [string | number, Json]>, path: stri
     if (found !== null) return found;
   }
   return null;
+}
+
+/** @throws Problem 422 */
+export function readContext(name: string | null | undefined): string | null {
+  if (name !== null && name !== undefined && !isStorable(name))
+    throw invalidField("security_context_name", unusableText);
+  return name ?? null;
 }
 
 const mask = "********";

@@ -51,8 +51,6 @@ export interface HostCallsOptions {
   readonly resolution: ResolutionOptions;
 }
 
-export type HostCalls = ReturnType<typeof createHostCalls>;
-
 export function createHostCalls({ runtime, fleet, commands, resolution }: HostCallsOptions) {
   const runs = runtime.of(fleetRun);
 

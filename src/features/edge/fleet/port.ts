@@ -5,6 +5,4 @@
  * came of it, or that people are asked about it, as an approval of kind `fleet_run` whose `execution_id` is the run's.
  */
 export type { FleetCaller } from "./caller.ts";
-export type { HostCall, HostCallOutcome, HostCalls } from "./one-host.ts";
-export type { FleetPreview, InvokeBody } from "./schema.ts";
-export type { Begun, Fleet } from "./service.ts";
+export type { HostCall, HostCallOutcome } from "./one-host.ts";

@@ -44,7 +44,7 @@ export function runRecords(sql: Sql) {
     from edge_run_targets t
     where t.run_id = r.id and t.kind = 'skipped' and t.resolution = (
       select max(resolution) from edge_run_targets where run_id = r.id)), '[]')::text`;
-  const columns = sql`r.id, to_char(r.created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as created_at,
+  const columns = sql`r.id, to_char(r.created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as created_at,
     r.doc, q.target, ${skippedOf} as skipped`;
 
   async function sizes(query: Sql | Transaction, runId: string, resolution: number): Promise<Sizes | null> {
@@ -142,6 +142,7 @@ export function runRecords(sql: Sql) {
 
     /** The newest first; a page ends early rather than grow too large. @returns one more where there are more */
     async list(tenant: string, { tool, outcome, status }: RunsFilter, page: Page) {
+      const none = { rows: [], hasMore: false };
       const conditions = [sql`r.tenant = ${tenant}`];
       if (tool !== null) conditions.push(sql`r.tool = ${tool}`);
       if (outcome !== null) conditions.push(sql`r.outcome = ${outcome}`);
@@ -149,8 +150,9 @@ export function runRecords(sql: Sql) {
       if (page.after !== null) {
         const [at = "", id = ""] = page.after;
         // A cursor that was tampered with finds nothing.
-        if (!isUuid(id) || Number.isNaN(Date.parse(at))) return { rows: [], hasMore: false };
-        conditions.push(sql`(r.created_at, r.id) < (${at}::text::timestamptz, ${id}::uuid)`);
+        const time = /^\d{4}-/.test(at) ? new Date(at) : new Date(Number.NaN);
+        if (!isUuid(id) || Number.isNaN(time.getTime())) return none;
+        conditions.push(sql`(r.created_at, r.id) < (${time}, ${id}::uuid)`);
       }
       const where = conditions.reduce((all, one) => sql`${all} and ${one}`);
       const found = await sql<(RunRow & { readonly total: number })[]>`

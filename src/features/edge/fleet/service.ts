@@ -11,12 +11,13 @@ import { endOf } from "../../../../actors/fleet-run/targets.ts";
 import type { Holding } from "../../../../actors/fleet-run/words.ts";
 import type { Json } from "../../../../actors/kernel/json.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
+import { madeStorable } from "../../../../actors/manifest/storable.ts";
 import { callFacts } from "../../../../actors/policy/security/call-facts.ts";
 import { evaluate } from "../../../../actors/policy/security/evaluate.ts";
 import type { Runtime } from "../../../runtime/port.ts";
 import type { ContextReader } from "../../security-contexts/port.ts";
 import type { Commands } from "../commands/port.ts";
-import { readArgs, readTool } from "./asked.ts";
+import { readArgs, readContext, readTool } from "./asked.ts";
 import type { FleetCaller } from "./caller.ts";
 import { needsApproval, promptOf } from "./gate.ts";
 import { maxRuns, type RunRecords } from "./records.ts";
@@ -151,7 +152,7 @@ export function createFleet(options: FleetOptions) {
         target: readTarget(body.target),
         tool: readTool(body.tool, body.tool_name),
         args: readArgs(body.args ?? {}),
-        securityContext: body.security_context_name ?? null,
+        securityContext: readContext(body.security_context_name),
         policy: readPolicy(body.policy, besidesOf(body)),
         ...{ retryOf: null, approvalId: null, leniency: { approved: null, lenient: false } },
       });
@@ -202,7 +203,8 @@ export function createFleet(options: FleetOptions) {
     /** @throws Problem 404 `fleet_run_not_found` */
     async cancel(caller: FleetCaller, runId: string, reason: string | null): Promise<NonNullable<CancelReply>> {
       await requireRun(caller.tenant, runId);
-      const reply = await runs.at(caller.tenant, runId).ask("cancel", { by: caller.by, reason }, { repeatable: true });
+      const given = { by: caller.by, reason: reason === null ? null : madeStorable(reason) };
+      const reply = await runs.at(caller.tenant, runId).ask("cancel", given, { repeatable: true });
       if (reply === null) throw noRun();
       return reply;
     },

@@ -74,18 +74,22 @@ export function hostRecords(sql: Sql) {
       h.boot_id, h.slots, h.running, h.not_accepting, h.capabilities, k.public_key
     from edge_hosts h join edge_host_keys k on k.host_id = h.id and k.state = 'current'`;
 
+  function conditionsOf(tenant: string, { tags, labels, includeRevoked, connected, status }: HostFilter) {
+    const conditions = [sql`h.tenant = ${tenant}`];
+    if (tags.length > 0) conditions.push(sql`h.tags @> ${texts(tags)}::text[]`);
+    for (const [key, value] of labels) conditions.push(sql`h.labels ->> ${key} = ${value}`);
+    if (status === "revoked") conditions.push(sql`h.revoked_at is not null`);
+    else if (status !== null || !includeRevoked) conditions.push(sql`h.revoked_at is null`);
+    if (status !== null && status !== "revoked") conditions.push(sql`h.status = ${status}`);
+    const isConnected = sql`(h.revoked_at is null and h.status in ('connected', 'unhealthy'))`;
+    if (connected !== null) conditions.push(connected ? isConnected : sql`not ${isConnected}`);
+    return conditions;
+  }
+
   return {
     /** By name and id; one row more than the page asks for when there are more. */
     async list(tenant: string, filter: HostFilter, page: Page): Promise<readonly HostRow[]> {
-      const { tags, labels, includeRevoked, connected, status } = filter;
-      const conditions = [sql`h.tenant = ${tenant}`];
-      if (tags.length > 0) conditions.push(sql`h.tags @> ${texts(tags)}::text[]`);
-      for (const [key, value] of labels) conditions.push(sql`h.labels ->> ${key} = ${value}`);
-      if (status === "revoked") conditions.push(sql`h.revoked_at is not null`);
-      else if (status !== null || !includeRevoked) conditions.push(sql`h.revoked_at is null`);
-      if (status !== null && status !== "revoked") conditions.push(sql`h.status = ${status}`);
-      const isConnected = sql`(h.revoked_at is null and h.status in ('connected', 'unhealthy'))`;
-      if (connected !== null) conditions.push(connected ? isConnected : sql`not ${isConnected}`);
+      const conditions = conditionsOf(tenant, filter);
       if (page.after !== null) {
         const [name = "", id = ""] = page.after;
         // A cursor that was tampered with finds nothing.

@@ -7,11 +7,12 @@ import { incidents } from "../../incidents/feature.ts";
 import { edgeCommands } from "../commands/feature.ts";
 import { edgeHosts } from "../hosts/feature.ts";
 import { edgeKeys } from "../keys/feature.ts";
+import { edgeRunStream } from "../run-stream/feature.ts";
 import { openLink } from "./service.ts";
 
 export const edgeLink = defineFeature({
   name: "edge/link",
-  needs: { edgeCommands, edgeHosts, edgeKeys, incidents },
+  needs: { edgeCommands, edgeHosts, edgeKeys, edgeRunStream, incidents },
   settings: {
     heartbeatSeconds: integer("SVC_EDGE_HEARTBEAT_SECONDS", {
       meaning: "how often daemons of edge hosts say that they are there",
@@ -48,7 +49,7 @@ export const edgeLink = defineFeature({
   open: (node, needs) => {
     const link = openLink(node, needs);
     return {
-      service: { showProgress: link.showProgress },
+      service: null,
       routes: link.routes,
       actors: [edgeHost],
       projections: [link.projection],

@@ -1,7 +1,7 @@
 /** The handshake: whether a hello is that of a host, and what answers it. */
 import type { KeyObject } from "node:crypto";
 import { readBase64, readEdgeKey } from "../../../../actors/edge/base64.ts";
-import { type Frame, readBody, readFrame } from "../../../../actors/edge/frame-text.ts";
+import { readBody, readFrame } from "../../../../actors/edge/frame-text.ts";
 import { closes, frameLimits, Hello, type Welcome } from "../../../../actors/edge/frames.ts";
 import { compareVersions } from "../../../../actors/edge/version.ts";
 import type { HelloAsked, HelloReply } from "../../../../actors/edge-host/messages.ts";
@@ -56,34 +56,20 @@ const randomRetry = () => Math.floor(retryAfter.leastMs + Math.random() * (retry
 export function createGreeting(options: GreetingOptions) {
   const { keys, now, minVersion, counted } = options;
 
-  function refuse(link: Link, result: keyof typeof refusals): void {
-    counted(result);
-    link.close(refusals[result], result);
-  }
-
-  /** Null where it was refused. */
-  async function proved(link: Link, text: string): Promise<Proved | null> {
-    const frame = readFrame(text);
-    const hello = frame?.t === "hello" && frame.signature?.s === 1 ? readBody(Hello, frame.b) : null;
-    if (frame === null || hello === null) return refuse(link, "malformed") ?? null;
-    const publicKey = readBase64(hello.public_key, 32);
-    const key = publicKey === null ? null : keyOf(hello.public_key);
-    const connection = { hostId: hello.node_id, serverNonce: link.serverNonce, clientNonce: hello.client_nonce };
-    if (publicKey === null || key === null || !isSignedUp(key, connection, frame as Frame))
-      return refuse(link, "wrong_proof") ?? null;
+  /** @returns why it is refused */
+  async function proved(link: Link, text: string): Promise<Proved | keyof typeof refusals> {
+    const signed = signedHello(link, text);
+    if (typeof signed === "string") return signed;
+    const { hello, publicKey, key, connection } = signed;
     const [host, signing] = await Promise.all([options.hostOf(publicKey), keys.common(hello.service_kids)]);
-    if (host === null || host.id !== hello.node_id) return refuse(link, "unknown_key") ?? null;
+    if (host === null || host.id !== hello.node_id) return "unknown_key";
     if (host.state === "dropped") {
       options.formerKey(host);
-      return refuse(link, "former_key") ?? null;
+      return "former_key";
     }
-    if (signing === null) return refuse(link, "no_common_key") ?? null;
-    return {
-      hello,
-      publicKey,
-      host,
-      linked: { id: host.id, tenant: host.tenant, name: host.name, key, connection, signing },
-    };
+    if (signing === null) return "no_common_key";
+    const { id, tenant, name } = host;
+    return { hello, publicKey, host, linked: { id, tenant, name, key, connection, signing } };
   }
 
   function revoked(link: Link, linked: LinkedHost, at: number): void {
@@ -105,18 +91,28 @@ export function createGreeting(options: GreetingOptions) {
 
   async function greet(link: Link, text: string): Promise<void> {
     const found = await proved(link, text);
-    if (found === null || link.phase !== "greeting") return;
+    if (typeof found === "string") {
+      counted(found);
+      link.close(refusals[found], found);
+      return;
+    }
+    if (link.phase !== "greeting") return;
     const { hello, publicKey, host, linked } = found;
-    if (host.revoked_at !== null) return revoked(link, linked, host.revoked_at.getTime());
+    if (host.revoked_at !== null) {
+      revoked(link, linked, host.revoked_at.getTime());
+      return;
+    }
     if (host.state === "next") await options.promote(host, publicKey);
-    const { node_id: _, public_key: __, client_nonce: ___, service_kids: ____, ...said } = hello;
-    const { journal_id, journal_seq, boot_id, agent_version, slots, capabilities, commands } = said;
+    const { journal_id, journal_seq, boot_id, agent_version, slots, capabilities, commands } = hello;
     const reply = await options.ask(host, {
       ...{ link_id: link.id, node: options.node, live_nodes: [...(await options.liveNodes())] },
       ...{ journal_id, journal_seq, boot_id, agent_version, slots, capabilities, commands },
       outdated: minVersion !== null && compareVersions(agent_version, minVersion) < 0,
     });
-    if (reply.outcome === "revoked") return revoked(link, linked, reply.revoked_at);
+    if (reply.outcome === "revoked") {
+      revoked(link, linked, reply.revoked_at);
+      return;
+    }
     counted("welcome");
     options.taken(link, linked, hello, reply);
     if (link.phase !== "greeting") return;
@@ -128,7 +124,8 @@ export function createGreeting(options: GreetingOptions) {
   return (link: Link, text: string): void => {
     if (!options.admits()) {
       counted("overloaded");
-      return link.overloaded(randomRetry());
+      link.overloaded(randomRetry());
+      return;
     }
     greet(link, text).catch(() => {
       counted("failed");
@@ -144,6 +141,18 @@ const refusals = {
   former_key: closes.notAuthenticated,
   no_common_key: closes.notAuthenticated,
 } as const;
+
+/** What only the signature of a hello proves: that its key is the sender's. */
+function signedHello({ serverNonce }: Link, text: string) {
+  const frame = readFrame(text);
+  const hello = frame?.t === "hello" && frame.signature?.s === 1 ? readBody(Hello, frame.b) : null;
+  if (frame === null || hello === null) return "malformed";
+  const publicKey = readBase64(hello.public_key, 32);
+  const key = keyOf(hello.public_key);
+  const connection = { hostId: hello.node_id, serverNonce, clientNonce: hello.client_nonce };
+  if (publicKey === null || key === null || !isSignedUp(key, connection, frame)) return "wrong_proof";
+  return { hello, publicKey, key, connection };
+}
 
 function keyOf(publicKey: string): KeyObject | null {
   const spki = readEdgeKey(publicKey);

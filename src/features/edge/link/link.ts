@@ -1,6 +1,6 @@
 /** One link: the socket of a daemon, from its first byte to its end. */
 import type { KeyObject } from "node:crypto";
-import { readFrame, unsignedText } from "../../../../actors/edge/frame-text.ts";
+import { type Frame, readFrame, unsignedText } from "../../../../actors/edge/frame-text.ts";
 import { closes, frameLimits, overloadedReason } from "../../../../actors/edge/frames.ts";
 import type { Connection } from "../../../../actors/edge/signing.ts";
 import type { Socket, SocketPeer } from "../../../http/sockets.ts";
@@ -73,23 +73,28 @@ export class Link implements SocketPeer {
 
   opened(socket: Socket): void {
     this.socket = socket;
-    if (this.phase === "ended") return socket.terminate();
-    this.write("challenge", unsignedText("challenge", this.challenge));
+    if (this.phase === "ended") socket.terminate();
+    else this.write("challenge", unsignedText("challenge", this.challenge));
   }
 
   message(text: string | null): void {
     if (this.phase === "ended") return;
     this.seenAt = this.hooks.steady();
     const limit = this.phase === "fresh" ? frameLimits.maxHelloBytes : frameLimits.maxFrameBytes;
-    if (text === null || exceeds(text, limit)) return this.close(closes.protocol, "no frame");
-    if (this.phase === "open") return this.take(text);
-    if (this.phase === "fresh") {
+    if (text === null || exceeds(text, limit)) this.close(closes.protocol, "no frame");
+    else if (this.phase === "open") this.take(text);
+    else if (this.phase === "greeting") this.wait(text);
+    else {
       this.phase = "greeting";
-      return this.hooks.greet(this, text);
+      this.hooks.greet(this, text);
     }
+  }
+
+  /** What comes before the welcome has gone out is taken behind it. */
+  private wait(text: string): void {
     this.early ??= [];
-    if (this.early.length >= maxEarly) return this.close(closes.protocol, "too much before the welcome");
-    this.early.push(text);
+    if (this.early.length >= maxEarly) this.close(closes.protocol, "too much before the welcome");
+    else this.early.push(text);
   }
 
   /** The welcome goes out, and with it the link is open. */
@@ -151,17 +156,24 @@ export class Link implements SocketPeer {
   }
 
   private take(text: string): void {
-    const { host } = this;
     const frame = readFrame(text);
-    if (frame === null || host === null) return this.refuse("it is no frame");
-    const { t, b, signature } = frame;
-    if (signature !== null) {
-      if (signature.s !== this.received + 1) return this.refuse("its number is not the next one");
-      if (!isSignedUp(host.key, host.connection, frame)) return this.refuse("its signature does not hold");
-      this.received = signature.s;
+    const fault = frame === null ? "it is no frame" : this.faultOf(frame);
+    if (frame === null || fault !== null) {
+      this.refuse(fault ?? "");
+      return;
     }
+    const { t, b, signature } = frame;
+    if (signature !== null) this.received = signature.s;
     this.hooks.metrics.frames.inc({ direction: "up", type: knownTypes.has(t) ? t : "other" });
     this.hooks.frame(this, t, b, signature?.s ?? null);
+  }
+
+  private faultOf(frame: Frame): string | null {
+    const { host } = this;
+    if (frame.signature === null) return null;
+    if (frame.signature.s !== this.received + 1) return "its number is not the next one";
+    if (host === null || !isSignedUp(host.key, host.connection, frame)) return "its signature does not hold";
+    return null;
   }
 
   /** What came after the welcome is not to be trusted. */

@@ -95,7 +95,12 @@ export function createLinks(options: LinksOptions) {
       if (isLeaving || fresh.size >= most.fresh)
         throw new Problem("service_unavailable", "This node takes no more links now", {}, { "Retry-After": "5" });
       if (address !== null && (freshOf.get(address) ?? 0) >= most.freshOfAddress)
-        throw new Problem("rate_limited", "Too many links of this address wait for their hello", {}, { "Retry-After": "10" });
+        throw new Problem(
+          "rate_limited",
+          "Too many links of this address wait for their hello",
+          {},
+          { "Retry-After": "10" },
+        );
     },
 
     /** A link whose socket is about to open. @throws Problem 503 where the time is not known */
@@ -128,7 +133,8 @@ export function createLinks(options: LinksOptions) {
       if (revokedAt !== null) {
         if (link.isOpen) link.send("revoked", { node_id: hostId, revoked_at: iso(revokedAt) });
         link.close(closes.revoked, "revoked");
-      } else if (epoch > link.epoch || (epoch === link.epoch && owner !== node)) link.close(closes.superseded, "superseded");
+      } else if (epoch > link.epoch || (epoch === link.epoch && owner !== node))
+        link.close(closes.superseded, "superseded");
     },
 
     /** Ends all links within some seconds, a few at a time. */

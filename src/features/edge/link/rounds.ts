@@ -55,7 +55,9 @@ export function createRounds(options: RoundsOptions) {
     if (all.length === 0) return;
     try {
       const found = await records.heard(node, all.flatMap(heardOf));
-      await recheck(all.flatMap(({ host, isOpen }) => (host !== null && isOpen && !found.has(host.id) ? [host.id] : [])));
+      await recheck(
+        all.flatMap(({ host, isOpen }) => (host !== null && isOpen && !found.has(host.id) ? [host.id] : [])),
+      );
     } catch (error) {
       for (const link of all) if (link.isOpen) beaten.add(link);
       throw error;
@@ -83,7 +85,8 @@ export function createRounds(options: RoundsOptions) {
     );
     await wakeups.forget([...gone]);
     for (const row of await records.silent(node, 2 * staleMs))
-      if (links.linkOf(row.id)?.epoch !== row.epoch) await host(row).tell("link_closed", { epoch: row.epoch, longer: true });
+      if (links.linkOf(row.id)?.epoch !== row.epoch)
+        await host(row).tell("link_closed", { epoch: row.epoch, longer: true });
   }
 
   async function tellActors(): Promise<void> {

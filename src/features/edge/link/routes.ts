@@ -13,7 +13,13 @@ export function linkRoutes(links: Links, heard: (incoming: Incoming) => void): r
       path: "/v1/edge/connect",
       summary: `The link of a host's daemon: a WebSocket of subprotocol ${edgeProtocol}`,
       responses: { 101: media() },
-      refusals: ["upgrade_required", "subprotocol_required", "malformed_request", "rate_limited", "service_unavailable"],
+      refusals: [
+        "upgrade_required",
+        "subprotocol_required",
+        "malformed_request",
+        "rate_limited",
+        "service_unavailable",
+      ],
       handler(call) {
         requireSocket(call, edgeProtocol);
         links.requireRoom(call.address);

@@ -1,9 +1,9 @@
 /** The keys that this node signs frames with, kept at hand. */
 import type { ServiceKey } from "../../../../actors/edge/frames.ts";
 import { lookingTogether } from "../../../lib/looking-together.ts";
-import type { SigningKeys } from "../../encryption/port.ts";
+import type { EdgeKeys } from "../keys/port.ts";
 
-type SigningKey = Awaited<ReturnType<SigningKeys["held"]>>[number];
+type SigningKey = Awaited<ReturnType<EdgeKeys["held"]>>[number];
 
 export interface HeldKeys {
   /** The newest one that a daemon holds too; null: it holds none of ours. */
@@ -18,7 +18,7 @@ const freshMs = 30_000;
 const lookAgainMs = 1000;
 
 /** @param now any steady clock, ms */
-export function heldKeys(keys: Pick<SigningKeys, "held">, now: () => number): HeldKeys {
+export function heldKeys(keys: Pick<EdgeKeys, "held">, now: () => number): HeldKeys {
   let held: readonly SigningKey[] = [];
   let lookedAt = Number.NEGATIVE_INFINITY;
   const look = lookingTogether(async () => {

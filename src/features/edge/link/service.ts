@@ -9,13 +9,13 @@ import type { edgeCommands } from "../commands/feature.ts";
 import type { edgeHosts } from "../hosts/feature.ts";
 import type { edgeKeys } from "../keys/feature.ts";
 import type { RunProgress } from "../run-stream/port.ts";
+import { admission } from "./admission.ts";
 import { createGreeting } from "./greeting.ts";
 import { linkIncidents } from "./incidents.ts";
 import type { Link } from "./link.ts";
 import { createLinks } from "./links.ts";
 import { createMetrics, observe } from "./metrics.ts";
 import { presenceRecords } from "./presence.ts";
-import { admission } from "./admission.ts";
 import { createRounds } from "./rounds.ts";
 import { linkRoutes } from "./routes.ts";
 import { createSender } from "./sender.ts";
@@ -39,6 +39,7 @@ interface Needs {
   readonly edgeCommands: ServiceOf<typeof edgeCommands>;
   readonly edgeHosts: ServiceOf<typeof edgeHosts>;
   readonly edgeKeys: ServiceOf<typeof edgeKeys>;
+  readonly edgeRunStream: RunProgress;
   readonly incidents: Incidents;
 }
 
@@ -49,23 +50,16 @@ const reportDeadlineMs = 20_000;
 /** Hosts of a purged tenant looked at by one round. */
 const erasedAtOnce = 1_000;
 
-const unseen: RunProgress = { output() {}, step() {}, async ended() {} };
-
-export function openLink(node: Node, { edgeCommands, edgeHosts, edgeKeys, incidents }: Needs) {
+export function openLink(node: Node, { edgeCommands, edgeHosts, edgeKeys, edgeRunStream: progress, incidents }: Needs) {
   const { sql, runtime, notices, settings, info, warn } = node;
   const steady = () => performance.now();
   const heartbeatMs = settings.heartbeatSeconds * 1000;
   const staleMs = settings.staleSeconds * 1000;
   const failed = (error: unknown) => warn("edge_link", { error: String(error) });
-  const actor = ({ tenant, id }: { readonly tenant: string; readonly id: string }) => runtime.of(edgeHost).at(tenant, id);
+  const actor = ({ tenant, id }: { readonly tenant: string; readonly id: string }) =>
+    runtime.of(edgeHost).at(tenant, id);
   const told = linkIncidents(incidents);
   const metrics = createMetrics({ sql, beforeHello: () => links.freshCount(), incidents: incidents.counts });
-  let progress = unseen;
-  const shown: RunProgress = {
-    output: (...of) => progress.output(...of),
-    step: (...of) => progress.step(...of),
-    ended: (...of) => progress.ended(...of),
-  };
 
   /** Tells the actor of a host, by its link. What is lost is made up for by rounds. */
   const changed = (link: Link, change: { healthy?: boolean; accepting?: boolean }) => {
@@ -94,7 +88,7 @@ export function openLink(node: Node, { edgeCommands, edgeHosts, edgeKeys, incide
     },
   });
   const uplink = createUplink({
-    ...{ metrics, now: node.now, progress: shown },
+    ...{ metrics, now: node.now, progress },
     report: (link, reports) => {
       if (link.host === null) throw new Error("the link is no host's");
       const options = { repeatable: true, deadlineMs: reportDeadlineMs } as const;
@@ -105,7 +99,7 @@ export function openLink(node: Node, { edgeCommands, edgeHosts, edgeKeys, incide
     policyRefused: (link, commandId, kind) => told.policyRefused(link.host, commandId, kind),
   });
   const sender = createSender({
-    ...{ sql, node: runtime.nodeId, commands: edgeCommands, progress: shown, warn: failed },
+    ...{ sql, node: runtime.nodeId, commands: edgeCommands, progress, warn: failed },
     linkOf: links.linkOf,
     sent: uplink.sent,
   });
@@ -163,7 +157,7 @@ export function openLink(node: Node, { edgeCommands, edgeHosts, edgeKeys, incide
       if (after === null) continue;
       observe(metrics, before, after);
       news(info, tenant, key, before, after);
-      for (const step of stepsOf(key, before, after)) shown.step(tenant, step.run_id, step);
+      for (const step of stepsOf(key, before, after)) progress.step(tenant, step.run_id, step);
       links.stands(key, { epoch: after.epoch, owner: after.link?.node ?? null, revokedAt: after.revoked_at });
       const former = before?.link?.node ?? runtime.nodeId;
       if (former !== runtime.nodeId && before?.epoch !== after.epoch) notices.tell("edge_host", key);
@@ -179,10 +173,6 @@ export function openLink(node: Node, { edgeCommands, edgeHosts, edgeKeys, incide
   }
 
   return {
-    /** Who shows what commands put out; nothing is shown before. */
-    showProgress(to: RunProgress): void {
-      progress = to;
-    },
     metrics,
     routes: linkRoutes(links, watch),
     projection: defineProjection(edgeHost, () => [], committed),
@@ -229,7 +219,8 @@ function news(
   { status, epoch }: HostState,
 ): void {
   const isNew = status === "connected" ? before?.epoch !== epoch : before?.status !== status;
-  if (isNew && (status === "connected" || status === "disconnected")) info(announced[status], { tenant, node_id: id, epoch });
+  if (isNew && (status === "connected" || status === "disconnected"))
+    info(announced[status], { tenant, node_id: id, epoch });
 }
 
 /** Steps of commands that those who look at their runs may see. */
@@ -240,7 +231,9 @@ function stepsOf(id: string, before: HostState | null, after: HostState) {
     const step = { node_id: id, command_id, run_id };
     const isCancelled = cancelled !== null && former?.cancelled == null;
     return [
-      ...(status === "dispatched" && former?.status !== "dispatched" ? [{ ...step, status: "dispatched" as const }] : []),
+      ...(status === "dispatched" && former?.status !== "dispatched"
+        ? [{ ...step, status: "dispatched" as const }]
+        : []),
       ...(status === "running" && former?.status !== "running" ? [{ ...step, status: "running" as const }] : []),
       ...(isCancelled && status !== "pending" ? [{ ...step, status: "cancelling" as const }] : []),
     ];

@@ -61,6 +61,7 @@ const atOnce = { reports: 64, bytes: 256 * 1024 };
 const maxWaiting = { reports: 1024, bytes: 8 * 1024 * 1024 };
 const ackAfterMs = 50;
 const retryMs = 500;
+const unfit = "its body does not fit";
 const policyKinds = new Set(["policy_violation", "path_not_allowed", "security_context_not_found"]);
 
 export function createUplink(options: UplinkOptions) {
@@ -93,7 +94,10 @@ export function createUplink(options: UplinkOptions) {
 
   function heartbeat(link: Link, b: string): void {
     const body = readBody(Heartbeat, b);
-    if (body === null) return link.refuse("its body does not fit");
+    if (body === null) {
+      link.refuse(unfit);
+      return;
+    }
     metrics.heartbeats.inc();
     link.heartbeatAt = now();
     link.running = Math.min(body.running, 1_000_000);
@@ -106,7 +110,10 @@ export function createUplink(options: UplinkOptions) {
   function output(link: Link, state: State, b: string): void {
     const body = readBody(Progress, b);
     const bytes = body === null ? null : bytesOf(body.data);
-    if (body === null || bytes === null) return link.refuse("its body does not fit");
+    if (body === null || bytes === null) {
+      link.refuse(unfit);
+      return;
+    }
     const runId = state.runs.get(body.command_id);
     const isWithin = state.credit + bytes.length <= frameLimits.outputWindow;
     if (!isWithin || runId === undefined || link.host === null) metrics.dropped.inc(bytes.length);
@@ -123,6 +130,15 @@ export function createUplink(options: UplinkOptions) {
     state.bytes += bytes;
     if (state.waiting.length > maxWaiting.reports || state.bytes > maxWaiting.bytes) link.overloaded(5_000);
     else void drain(link, state);
+  }
+
+  function reported(link: Link, state: State, t: string, b: string, s: number | null): void {
+    const report = reportOf(t, b);
+    if (report === "unknown") {
+      if (s !== null) put(link, state, s, null, 0);
+    } else if (s === null) link.refuse("it is not signed");
+    else if (report === null) link.refuse(unfit);
+    else put(link, state, s, report, b.length);
   }
 
   async function drain(link: Link, state: State): Promise<void> {
@@ -218,12 +234,9 @@ export function createUplink(options: UplinkOptions) {
     frame(link: Link, t: string, b: string, s: number | null): void {
       const state = states.get(link);
       if (state === undefined) return;
-      if (t === "heartbeat") return heartbeat(link, b);
-      if (t === "progress") return output(link, state, b);
-      const report = reportOf(t, b);
-      if (report === "unknown") return s === null ? undefined : put(link, state, s, null, 0);
-      if (report === null || s === null) return link.refuse(s === null ? "it is not signed" : "its body does not fit");
-      put(link, state, s, report, b.length);
+      if (t === "heartbeat") heartbeat(link, b);
+      else if (t === "progress") output(link, state, b);
+      else reported(link, state, t, b, s);
     },
   };
 }

@@ -37,7 +37,11 @@ export function openWakeups({ node, wake, ...queues }: WakeupOptions) {
         if (after === null || after.link === null || after.frames === (before?.frames ?? 0)) continue;
         if (after.link.node === node) here.push(key);
         else {
-          const jobs = jobIdsOf(change.key, before, after).map((jobId) => ({ name: "wake", data: { host_id: key }, opts: { jobId } }));
+          const jobs = jobIdsOf(change.key, before, after).map((jobId) => ({
+            name: "wake",
+            data: { host_id: key },
+            opts: { jobId },
+          }));
           away.set(after.link.node, [...(away.get(after.link.node) ?? []), ...jobs]);
         }
       }

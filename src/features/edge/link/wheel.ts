@@ -24,7 +24,8 @@ export function createWheel<T>(look: (item: T) => number | null): Wheel<T> {
 
   function set(item: T, afterMs: number): void {
     remove(item);
-    const at = tick + Math.max(1, Math.ceil(afterMs / tickMs));
+    // The tick under way is not a whole one.
+    const at = tick + 1 + Math.ceil(afterMs / tickMs);
     places.set(item, at);
     const slot = slots.get(at) ?? new Set();
     slots.set(at, slot.add(item));

@@ -1,79 +1,70 @@
-/** A daemon of a host, as a test has it act. */
-import { randomUUID } from "node:crypto";
-import type { NodeProcess } from "../../../harness/node/node-process.ts";
-import type { TestStores } from "../../../harness/stores.ts";
+/** A daemon of a host that takes commands, and ends them as a test wants. */
+import { ScriptedDaemon } from "../../../harness/edge/scripted-daemon.ts";
 import { until } from "../../../harness/until.ts";
+import type { EnrolledHost } from "../fixture.ts";
 
 export class Daemon {
-  epoch = 0;
-  connected = false;
-  readonly invoked: string[] = [];
-  readonly cancelled: string[] = [];
-  readonly #boot = randomUUID();
-  readonly #journal = randomUUID();
+  readonly link: ScriptedDaemon;
+  readonly id: string;
+  readonly #taken = new Set<string>();
+  /** Those that it was told to run, in order, over all links. */
+  readonly #told: string[] = [];
+  #seen = 0;
 
   constructor(
-    readonly stores: TestStores,
-    public node: NodeProcess,
-    readonly tenant: string,
-    readonly id: string,
+    url: string,
+    host: EnrolledHost,
     readonly name: string,
-  ) {}
+    address: string,
+  ) {
+    this.id = host.id;
+    this.link = new ScriptedDaemon(url, host, address);
+    for (const { kid, public_key } of host.serviceKeys) this.link.serviceKeys.set(kid, public_key);
+  }
 
-  readonly #ask = async (type: string, body: object): Promise<Record<string, unknown>> => {
-    const answer = await this.node.call(
-      "POST",
-      "/scripted",
-      { tenant: this.tenant, host: this.id, type, body },
-      { Authorization: "" },
-    );
-    if (answer.status !== 200) throw new Error(`${type}: ${answer.status} ${JSON.stringify(answer.body)}`);
-    return answer.body;
-  };
-
-  async connect(slots = 4): Promise<this> {
-    const hello = {
-      ...{ link_id: randomUUID(), node: "n", live_nodes: ["n"], journal_id: this.#journal, journal_seq: 0 },
-      ...{ boot_id: this.#boot, agent_version: "1.0.0", outdated: false, slots, commands: [] },
-      capabilities: { os: "linux", arch: "x86_64", local_tools: [], mount_points: [], labels: {} },
-    };
-    this.epoch = Number((await this.#ask("hello", hello)).epoch);
-    this.connected = true;
+  /** Opens a link; commands that it was told to run and did not end still run. */
+  async connect(): Promise<this> {
+    this.#read();
+    this.#seen = 0;
+    const running = this.#told.filter((id) => !this.#ended.has(id));
+    await this.link.welcome({ commands: running.map((command_id) => ({ command_id, state: "running" })) });
     return this;
   }
-  async close(): Promise<void> {
-    await this.#ask("link_closed", { epoch: this.epoch, longer: false });
-    this.connected = false;
+  close(): void {
+    this.link.close();
   }
 
-  revoke = () => this.#ask("revoke", {});
-
-  /** Takes in what was sent. */
-  async read(): Promise<void> {
-    const rows = await this.stores.sql<{ kind: string; command_id: string }[]>`
-      delete from edge_frames where host_id = ${this.id} returning kind, command_id`;
-    for (const { kind, command_id } of rows) (kind === "invoke" ? this.invoked : this.cancelled).push(command_id);
+  readonly #ended = new Set<string>();
+  #read(): void {
+    const all = this.link.all("invoke");
+    for (const { command_id } of all.slice(this.#seen)) this.#told.push(command_id);
+    this.#seen = all.length;
+  }
+  /** Commands that it was told to run. */
+  get told(): readonly string[] {
+    this.#read();
+    return this.#told;
   }
   /** The next command that it is told to run. */
   async next(): Promise<string> {
-    return until(
-      async () => {
-        await this.read();
-        return this.invoked.shift();
-      },
-      { what: `a command for ${this.name}` },
-    );
+    const command = await until(() => this.told.find((id) => !this.#taken.has(id)), {
+      what: `a command for ${this.name}`,
+    });
+    this.#taken.add(command);
+    return command;
   }
-  report = (report: object) => this.#ask("reports", { epoch: this.epoch, reports: [report] });
-  started = (command_id: string) => this.report({ type: "started", command_id });
-  output = (run: string, command_id: string, offset: number, text: string) =>
-    this.#ask("progress", { run, command_id, offset, text });
-  async result(run: string, command_id: string, status = "ok", changes: object = {}): Promise<void> {
-    await this.#ask("ended", { run, command_id });
-    const exit_code = status === "ok" ? 0 : 1;
-    const tails = { stdout_tail: "done\n", stderr_tail: "", stdout_bytes: 5, stderr_bytes: 0, truncated: false };
-    const error_kind = status === "ok" ? null : "nonzero_exit";
-    const result = { exit_code, duration_ms: 12, started_at: Date.now(), ...tails, structured: null, error_kind };
-    await this.report({ type: "result", command_id, status, result: { ...result, error_message: null, ...changes } });
+
+  started(command: string): void {
+    this.link.started(command);
+  }
+  output(command: string, offset: number, text: string): void {
+    this.link.progress(command, offset, new TextEncoder().encode(text));
+  }
+  /** A command ends. */
+  async result(command: string, status = "ok", changes: object = {}): Promise<void> {
+    this.#ended.add(command);
+    const failed = status === "ok" ? {} : { exit_code: 1, error_kind: "nonzero_exit" };
+    this.link.result(command, { status, ...failed, ...changes });
+    await this.link.settled();
   }
 }

@@ -85,7 +85,7 @@ export class FleetFixture {
 
   /** @param stores fresh ones when absent */
   static async open(tenant = "acme", stores?: TestStores): Promise<FleetFixture> {
-    const edge = await EdgeFixture.open({ program: "test/features/edge/fleet/hosts-program.ts" }, stores);
+    const edge = await EdgeFixture.open({ program: "test/features/edge/fleet/calls-program.ts" }, stores);
     const ann = await edge.user(tenant, "ann");
     await edge.node.call("GET", "/v1/agents", undefined, ann);
     return new FleetFixture(edge, tenant, ann);
@@ -100,15 +100,14 @@ export class FleetFixture {
   get node(): NodeProcess {
     return this.edge.node;
   }
-  another = (): Promise<NodeProcess> =>
-    startNodeProcess(this.edge.stores, { program: "test/features/edge/fleet/hosts-program.ts" });
+  another = (): Promise<NodeProcess> => startNodeProcess(this.edge.stores);
 
   /** Hosts of these names, with a tag each that no others have. */
   async hosts(tag: string, names: readonly string[], connected = true): Promise<Daemon[]> {
     const made: Daemon[] = [];
     for (const name of names) {
-      const { id } = await this.edge.host(this.ann, { name, tags: [tag] });
-      const daemon = new Daemon(this.edge.stores, this.node, this.tenant, id, name);
+      const host = await this.edge.host(this.ann, { name, tags: [tag] });
+      const daemon = new Daemon(this.node.url, host, name, this.edge.address());
       if (connected) await daemon.connect();
       made.push(daemon);
     }

@@ -35,18 +35,16 @@ test("a run on all hosts waits for another person, and then for none that came l
   expect(items[0].prompt).toContain("cmd.run on all hosts");
   const [late] = await at.hosts("all", ["all-2"]);
   expect(told(await decide(approval, "approve", at.ann))).toEqual([403, "self_approval_forbidden"]);
-  await one?.read();
-  expect(one?.invoked).toEqual([]);
+  expect(one?.told).toEqual([]);
   expect((await decide(approval, "approve", cara)).status).toBe(200);
-  await one?.result(id, (await one.next()) ?? "");
+  await one?.result((await one.next()) ?? "");
   expect(await reader.end()).toMatchObject({ status: "complete", targets_resolved: 1, targets_skipped: 1 });
   const starts = reader.events.filter(({ event }) => event === "fleet_started").map(({ data }) => data);
   expect(starts).toMatchObject([
     { status: "awaiting_approval", resolved: [{ name: "all-1" }], skipped: [], started_at: null },
     { status: "running", resolved: [{ name: "all-1" }], skipped: [{ node_id: late?.id, reason: "NotApproved" }] },
   ]);
-  await late?.read();
-  expect(late?.invoked).toEqual([]);
+  expect(late?.told).toEqual([]);
 });
 
 // edge-fleet 26
@@ -59,15 +57,14 @@ test("a run refused or given up sends nothing; an approved one covers its repeat
   const question = await approvalOf(given);
   expect((await at.call("POST", `fleet/${given}/cancel`)).body).toMatchObject({ status: "cancelled", cancelled: 1 });
   expect(told(await decide(question, "approve", cara))[0]).toBe(409);
-  await host?.read();
-  expect(host?.invoked).toEqual([]);
+  expect(host?.told).toEqual([]);
   const id = await at.begin({ target: tagged("refused"), ...uptime, policy: { approval: true } });
   await decide(await approvalOf(id), "approve", cara);
-  await host?.result(id, (await host.next()) ?? "", "err");
+  await host?.result((await host.next()) ?? "", "err");
   await at.ended(id);
   const again = await at.call("POST", `fleet/${id}/retry`, {}, { ...at.ann, Accept: "application/json" });
   expect(again.body.status).toBe("running");
-  await host?.result(again.body.fleet_command_id, (await host.next()) ?? "");
+  await host?.result((await host.next()) ?? "");
   expect(await at.ended(again.body.fleet_command_id)).toMatchObject({ outcome: "complete" });
 });
 
@@ -112,9 +109,9 @@ test("a tenant that sends nothing holds its runs up, apart from what people paus
   await at.call("POST", `fleet/${id}/pause`);
   await settings({ dispatch_enabled: true });
   expect(await at.run(id)).toMatchObject({ status: "paused", pause_reasons: ["requested"] });
-  await one?.result(id, command);
+  await one?.result(command);
   await at.call("POST", `fleet/${id}/resume`);
-  await two?.result(id, (await two.next()) ?? "");
+  await two?.result((await two.next()) ?? "");
   expect(await at.ended(id)).toMatchObject({ outcome: "complete" });
 });
 
@@ -129,24 +126,19 @@ test("a suspended tenant's runs pause, finish what is in flight, and go on with 
     return JSON.parse(row?.doc ?? "{}");
   };
   await until(async () => (await standing()).pause_reasons.includes("tenant_suspended"), { what: "the pause" });
-  await one?.result(id, command);
+  await one?.result(command);
   await until(async () => (await standing()).summary.ok === 1, { what: "the end of what is in flight" });
   expect((await standing()).summary.not_started).toBe(1);
   await at.node.call("POST", "/v1/admin/tenants/acme/resume", {}, root);
-  await two?.result(id, (await two.next()) ?? "");
+  await two?.result((await two.next()) ?? "");
   expect(await at.ended(id)).toMatchObject({ outcome: "complete", summary: { ok: 2 } });
 });
 
 // edge-fleet 43
-test("what an agent asks of one host waits for a person, is refused, or runs, as the tenant says", async () => {
+test("what an agent asks of one host waits, is refused, or runs, as the tenant says", async () => {
   const [one] = await at.hosts("agent", ["agent-1", "agent-2"]);
   const call = (id: string, target: object) =>
-    at.node.call(
-      "POST",
-      `/scripted/calls/${id}`,
-      { target, ...uptime, securityContext: null, deadlineSeconds: 60 },
-      at.ann,
-    );
+    at.node.call("POST", `/calls/${id}`, { target, ...uptime, securityContext: null, deadlineSeconds: 60 }, at.ann);
   const target = { edge_node_id: one?.id };
   const first = crypto.randomUUID();
   const waiting = await call(first, target);
@@ -154,7 +146,7 @@ test("what an agent asks of one host waits for a person, is refused, or runs, as
   expect((await at.run(first)).requested_by).toMatchObject({ entry: "mcp", execution_id: "e1" });
   await decide(waiting.body.approval_id, "approve", cara);
   const ended = call(first, target);
-  await one?.result(first, (await one.next()) ?? "", "ok", { structured: { stdout: "up" } });
+  await one?.result((await one.next()) ?? "", "ok", { structured: { stdout: "up" } });
   expect((await ended).body).toMatchObject({ is: "ended", status: "ok", exit_code: 0, structured: { stdout: "up" } });
   const refused = crypto.randomUUID();
   await decide((await call(refused, target)).body.approval_id, "reject", cara, { reason: "no" });
@@ -169,6 +161,6 @@ test("what an agent asks of one host waits for a person, is refused, or runs, as
   await settings({ agent_runs: "allow" });
   const third = crypto.randomUUID();
   const allowed = call(third, target);
-  await one?.result(third, (await one.next()) ?? "", "err", { exit_code: 3 });
+  await one?.result((await one.next()) ?? "", "err", { exit_code: 3 });
   expect((await allowed).body).toMatchObject({ is: "ended", status: "err", exit_code: 3, error_kind: "nonzero_exit" });
 });

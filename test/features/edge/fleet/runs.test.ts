@@ -22,10 +22,10 @@ test("a run's events come as they happen, in two formats with the same data", as
   const reader = at.invoke({ target: tagged("one"), ...echo }, { Accept: "*/*" });
   const id = (await reader.response).headers.get("x-svc-fleet-command-id") ?? "";
   const command = (await web?.next()) ?? "";
-  await web?.started(command);
-  await web?.output(id, command, 0, "hel");
-  await web?.output(id, command, 3, "lo");
-  await web?.result(id, command);
+  web?.started(command);
+  web?.output(command, 0, "hel");
+  web?.output(command, 3, "lo");
+  await web?.result(command);
   expect(await reader.end()).toMatchObject({
     fleet_command_id: id,
     ...{ status: "complete", outcome: "complete", reason: null, targets_resolved: 1, targets_skipped: 1 },
@@ -71,8 +71,8 @@ test("a reader that goes stops nothing; another node goes on without gap or repe
   const { fleet_command_id: id } = await reader.first("fleet_started");
   const [one] = daemons;
   const command = (await one?.next()) ?? "";
-  await one?.output(id, command, 0, "some");
-  await one?.result(id, command, "err");
+  one?.output(command, 0, "some");
+  await one?.result(command, "err");
   await reader.first("command_result");
   reader.close();
   const last = reader.events.at(-1)?.id ?? 0;
@@ -80,7 +80,7 @@ test("a reader that goes stops nothing; another node goes on without gap or repe
   try {
     const ann = { Authorization: `Bearer ${await other.token({ username: "ann" }, "tenant-acme")}` };
     const further = at.follow(id, { ...ann, "Last-Event-ID": String(last) }, "", other);
-    for (const daemon of daemons.slice(1)) await daemon.result(id, await daemon.next());
+    for (const daemon of daemons.slice(1)) await daemon.result(await daemon.next());
     expect(await further.end()).toMatchObject({ status: "complete", summary: { ok: 2, err: 1, failed: 1 } });
     const whole = at.follow(id, ann, "?from=0", other);
     await whole.end();
@@ -111,8 +111,7 @@ test("who cannot be reached is left out, and a run without hosts is halted in hi
   const [on] = await at.hosts("off", ["off-2"]);
   const few = await at.begin({ target: tagged("off"), ...echo, policy: { require_min_targets: 2 } });
   expect(await at.ended(few)).toMatchObject({ outcome: "halted", reason: "min_targets_unmet", skipped });
-  await on?.read();
-  expect(on?.invoked).toEqual([]);
+  expect(on?.told).toEqual([]);
   const { runs } = (await at.call("GET", "fleet/runs?outcome=halted")).body;
   expect(runs[0]).toMatchObject({ id: few, target: { Selector: { tags: [{ Has: "off" }] } } });
   expect(
@@ -134,14 +133,14 @@ test("those that failed run again under new ids, in the run and in one that repe
   const [good, bad] = await at.hosts("again", ["again-1", "again-2"]);
   const policy = { mode: "parallel", failure_policy: "ContinueOnError", retries: 1 };
   const id = await at.begin({ target: tagged("again"), ...echo, policy });
-  await good?.result(id, await good.next());
+  await good?.result(await good.next());
   const first = await bad?.next();
   const early = await at.call("POST", `fleet/${id}/retry`, {}, at.ann);
   expect([told(early), early.body.status]).toEqual([[409, "invalid_state"], "running"]);
-  await bad?.result(id, first ?? "", "err");
+  await bad?.result(first ?? "", "err");
   const second = await bad?.next();
   expect(second).not.toBe(first);
-  await bad?.result(id, second ?? "", "timed_out");
+  await bad?.result(second ?? "", "timed_out");
   const run = await at.ended(id);
   expect(run).toMatchObject({ outcome: "complete", summary: { ok: 1, timed_out: 1, failed: 1 } });
   expect(run.per_node[1]).toMatchObject({
@@ -155,7 +154,7 @@ test("those that failed run again under new ids, in the run and in one that repe
   const json = { ...at.ann, Accept: "application/json, text/plain, */*" };
   const again = await at.call("POST", `fleet/runs/${id}/retry`, {}, json);
   expect(again).toMatchObject({ status: 202, body: { targets_resolved: 1 } });
-  await bad?.result(again.body.fleet_command_id, (await bad.next()) ?? "");
+  await bad?.result((await bad.next()) ?? "");
   expect(await at.ended(again.body.fleet_command_id)).toMatchObject({ retry_of: id, summary: { ok: 1 } });
   expect(told(await at.call("POST", `fleet/${again.body.fleet_command_id}/retry`, {}))).toEqual([
     409,
@@ -169,13 +168,33 @@ test("a host that comes in time runs what waited for it, another one's expires",
   const policy = { mode: "parallel", failure_policy: "ContinueOnError", offline_ttl_secs: 3 };
   const id = await at.begin({ target: tagged("late"), ...echo, policy });
   await in_time?.connect();
-  await in_time?.result(id, (await in_time.next()) ?? "");
+  await in_time?.result((await in_time.next()) ?? "");
   const run = await at.ended(id);
   expect(run).toMatchObject({ outcome: "complete", summary: { ok: 1, expired: 1 } });
   expect(run.per_node).toMatchObject([
     { status: "ok", wave: null },
     { status: "expired", error_kind: "offline_ttl" },
   ]);
+});
+
+test("policies are read beside the target too; a context the service knows judges", async () => {
+  const [one, two] = await at.hosts("beside", ["beside-1", "beside-2"]);
+  const body = { target: tagged("beside"), mode: "rolling", batch: 1 };
+  expect((await at.call("POST", "fleet/preview", body)).body.waves).toEqual([[one?.id], [two?.id]]);
+  const capabilities = [{ tool_pattern: "cmd.run", subcommand_allowlist: { echo: ["b"] } }];
+  const made = await at.node.call("POST", "/v1/security-contexts", { name: "careful", capabilities }, at.ann);
+  expect(made.status).toBe(201);
+  const careful = { ...echo, ...body, security_context_name: "careful" };
+  expect(told(await at.call("POST", "fleet/invoke", careful))).toEqual([403, "policy_violation"]);
+  const known = await at.begin({ ...careful, args: { command: "echo b" }, canary: 1, pause_after_canary: true });
+  await one?.result((await one.next()) ?? "");
+  expect(await at.stands(known, ({ status }) => status === "paused")).toMatchObject({
+    ...{ reason: "canary_done", security_context_name: "careful" },
+    policy: { mode: { Rolling: { batch: 1 } }, canary: 1, max_concurrency: 1 },
+  });
+  await at.call("POST", `fleet/${known}/resume`);
+  await two?.result((await two.next()) ?? "");
+  expect(await at.ended(known)).toMatchObject({ summary: { ok: 2 } });
 });
 
 // edge-fleet 25, 28
@@ -187,17 +206,16 @@ test("a pause starts nothing, a resume goes on, a cancel reaches what was sent",
   const held = await at.call("POST", `fleet/${id}/pause`);
   expect(held).toMatchObject({ status: 200, body: { status: "paused", pause_reasons: ["requested"] } });
   expect((await at.call("POST", `fleet/runs/${id}/pause`)).status).toBe(200);
-  await one?.result(id, command);
+  await one?.result(command);
   const stands = await at.stands(id, ({ summary }) => summary.ok === 1);
   expect(stands).toMatchObject({ status: "paused", reason: "requested", summary: { not_started: 2 } });
-  await two?.read();
-  expect(two?.invoked).toEqual([]);
+  expect(two?.told).toEqual([]);
   expect((await at.call("POST", `fleet/${id}/resume`)).body).toMatchObject({ status: "running", pause_reasons: [] });
   const next = (await two?.next()) ?? "";
   const gone = await at.call("POST", `fleet/${id}/cancel`, { reason: "enough" });
   expect(gone.body).toMatchObject({ cancelled: 2, already_terminal: 1 });
   expect((await at.call("POST", `fleet/${id}/cancel`)).body).toMatchObject({ cancelled: 0 });
-  await two?.result(id, next, "cancelled", { error_kind: "cancelled" });
+  await two?.result(next, "cancelled", { error_kind: "cancelled" });
   expect(await at.ended(id)).toMatchObject({ outcome: "cancelled", summary: { ok: 1, cancelled: 1, not_started: 1 } });
   const late = await at.call("POST", `fleet/${id}/pause`);
   expect([told(late), late.body.status]).toEqual([[409, "invalid_state"], "cancelled"]);
@@ -209,8 +227,8 @@ test("a host that is revoked meanwhile ends its part of the run", async () => {
   const policy = { mode: "parallel", failure_policy: "ContinueOnError" };
   const id = await at.begin({ target: tagged("revoked"), ...echo, policy });
   await one?.next();
-  await two?.result(id, (await two.next()) ?? "");
-  await one?.revoke();
+  await two?.result((await two.next()) ?? "");
+  await at.call("DELETE", `hosts/${one?.id}`);
   const run = await at.ended(id);
   expect(run.per_node[0]).toMatchObject({ status: "lost", error_kind: "revoked", reason: "RevokedDuringDispatch" });
 });
@@ -223,7 +241,7 @@ test("one key is one run for one caller, and streams it from its first event", a
   const key = { "Idempotency-Key": "k1" };
   const first = at.invoke(body, key);
   const { fleet_command_id: id } = await first.first("fleet_started");
-  await host?.result(id, (await host.next()) ?? "");
+  await host?.result((await host.next()) ?? "");
   await first.end();
   const again = at.invoke(body, key);
   await again.end();
@@ -235,7 +253,7 @@ test("one key is one run for one caller, and streams it from its first event", a
   const others = await at.begin(body, { ...bob, ...key });
   expect(others).not.toBe(id);
   await at.call("POST", `fleet/${others}/cancel`);
-  await host?.result(others, (await host.next()) ?? "", "cancelled");
+  await host?.result((await host.next()) ?? "", "cancelled");
   await at.ended(others);
 });
 
@@ -249,7 +267,14 @@ test("a request that means nothing is refused, and the 21st unfinished run", asy
     [{ target: "All", ...echo, policy: { max_concurency: 3 } }, 422, "validation_failed"],
     [{ target: "All", tool: "cmd.run", args: { command: "x".repeat(262_144) } }, 413, "body_too_large"],
     [{ target: "All", tool: "fs.read", args: { offset: 2 ** 53 } }, 422, "validation_failed"],
+    [{ target: "All", tool: "fs.read", args: { path: "a\0" } }, 422, "validation_failed"],
+    [{ target: { Group: "a\0" }, ...echo }, 422, "validation_failed"],
+    [{ target: "All", ...echo, security_context_name: "\ud800" }, 422, "validation_failed"],
   ];
+  const cursor = (...key: string[]) => `cursor=${Buffer.from(JSON.stringify(key)).toString("base64url")}`;
+  const some = crypto.randomUUID();
+  for (const query of [cursor("2026", some), cursor("2026-02-31T00:00:00Z", some), cursor("x", some)])
+    expect([query, (await at.call("GET", `fleet/runs?${query}&limit=1`)).status]).toEqual([query, 200]);
   for (const [body, status, code] of refusals)
     expect([body, told(await at.call("POST", "fleet/invoke", body))]).toEqual([body, [status, code]]);
   const many = await Promise.all(Array.from({ length: 20 }, () => at.begin({ target: "all", ...echo })));
@@ -263,7 +288,7 @@ test("a request that means nothing is refused, and the 21st unfinished run", asy
     cursor = page.next_cursor;
   }
   expect(ids).toEqual(new Set(many));
-  for (const id of many) await at.call("POST", `fleet/${id}/cancel`);
+  for (const id of many) expect((await at.call("POST", `fleet/${id}/cancel`, { reason: "a\0" })).status).toBe(200);
 });
 
 // edge-fleet 4, 5
