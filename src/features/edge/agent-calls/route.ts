@@ -18,7 +18,7 @@ import { asPolicy } from "./refusal.ts";
 
 export interface HostRouteOptions {
   readonly runtime: Pick<Runtime, "of">;
-  readonly hostCalls: Pick<HostCalls, "begin" | "standing" | "settled">;
+  readonly hostCalls: Pick<HostCalls, "begin" | "goOn" | "settled">;
   /** Whom a call acts for, with what they may do today; null: no identity, or none any more. */
   readonly actingFor: (call: Pick<ToolRequest, "who" | "tenant">) => Promise<Identity | null>;
 }
@@ -54,7 +54,8 @@ export function createHostRoute({ runtime, hostCalls, actingFor }: HostRouteOpti
       const { tenant, name, signal } = request;
       const runId = runIdOf(request);
       try {
-        if (!(await isBegun(tenant, runId))) {
+        if (await isBegun(tenant, runId)) await hostCalls.goOn(tenant, runId);
+        else {
           const identity = await actingFor(request);
           if (identity === null) return withoutStarter(onFleet);
           await begin(request, runId, target, identity);

@@ -51,6 +51,8 @@ export interface HostCallsOptions {
   readonly resolution: ResolutionOptions;
 }
 
+export type HostCalls = ReturnType<typeof createHostCalls>;
+
 export function createHostCalls({ runtime, fleet, commands, resolution }: HostCallsOptions) {
   const runs = runtime.of(fleetRun);
 
@@ -100,19 +102,22 @@ export function createHostCalls({ runtime, fleet, commands, resolution }: HostCa
     });
   }
 
+  /** The call may go on: where people have approved its run, that begins. Repeatable. */
+  async function goOn(tenant: string, runId: string): Promise<void> {
+    await runs.at(tenant, runId).ask("proceed", {}, { repeatable: true });
+  }
+
   return {
     /** @param runId the same again is the same call @throws Problem as `Fleet.invoke`, 422 `multiple_targets` */
     async begin(caller: FleetCaller, runId: string, call: HostCall): Promise<void> {
       const Node = await hostOf(caller.tenant, call.target);
       const policy = { mode: "Parallel", failure_policy: "ContinueOnError", deadline_secs: call.deadlineSeconds };
-      await fleet.invoke(caller, runId, {
-        target: { Node },
-        tool: call.tool,
-        args: { ...call.args },
-        security_context_name: call.securityContext,
-        policy: readPolicy(policy),
-      });
+      const body = { target: { Node }, tool: call.tool, args: { ...call.args }, policy: readPolicy(policy) };
+      await fleet.invoke(caller, runId, { ...body, security_context_name: call.securityContext }, true);
+      await goOn(caller.tenant, runId);
     },
+
+    goOn,
 
     standing,
 

@@ -139,8 +139,8 @@ describe("in an agent's loop", () => {
 });
 
 describe("signed", () => {
-  async function opened() {
-    const asked = { public_key: raw.toString("base64"), security_context: "svc-system-operator" };
+  async function opened(security_context = "svc-system-operator") {
+    const asked = { public_key: raw.toString("base64"), security_context };
     const { status, body } = await edge.node.call("POST", "/v1/seal/attest", asked, root);
     if (status !== 200) throw new Error(JSON.stringify(body));
     const send = async (
@@ -180,6 +180,25 @@ describe("signed", () => {
     expect(read).toMatchObject({ outcome: "success", result: { stdout: "up 3 days\n", fleet_command_id: runId } });
     expect(invoked(host)).toBe(before + 1);
     expect((await send("cmd.run", onHost(), key)).body.result).toEqual(read.result);
+  });
+
+  test("a context that is tightened before the approval: its code, and nothing is sent", async () => {
+    const context = (...patterns: string[]) => ({
+      name: "on-hosts",
+      capabilities: patterns.map((tool_pattern) => ({ tool_pattern })),
+    });
+    await edge.node.call("POST", "/v1/security-contexts", context("cmd.run", "svc.*"), root);
+    const before = invoked(host);
+    const { send } = await opened("on-hosts");
+    const { approval_id, invocation_id } = (await send("cmd.run", onHost())).body.result;
+    const { fleet_command_id: id } = await newest();
+    const put = await edge.node.call("PUT", "/v1/security-contexts/on-hosts", context("svc.agent.*"), root);
+    expect(put.status).toBe(200);
+    expect((await decide(approval_id, "approve")).status).toBe(200);
+    const read = (await send("svc.invocation.get", { invocation_id, wait_seconds: 20 })).body.result;
+    expect(read).toMatchObject({ outcome: "failed", result: { code: "tool_not_allowed", error_code: 2000 } });
+    await until(async () => (await runOf(id)).status === "cancelled", { what: "the run to be cancelled" });
+    expect(invoked(host)).toBe(before);
   });
 
   test("a call ends with its cancelled run, and a run with the session of its call", async () => {

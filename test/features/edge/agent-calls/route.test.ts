@@ -40,7 +40,7 @@ const route = createHostRoute({
       begun.push({ caller, runId, call });
       known.add(runId);
     },
-    standing: async (_, runId) => stands(runId, new AbortController().signal),
+    goOn: async (_, runId) => void told.push(`go on ${runId}`),
     settled: (_, runId, signal) => stands(runId, signal),
   },
   actingFor: async () => identity,
@@ -54,6 +54,8 @@ test("a repeat joins the run, whatever its target means by then and whoever asks
   identity = null;
   expect(await call()).toMatchObject({ status: "succeeded" });
   expect(begun).toHaveLength(1);
+  // Approved meanwhile, it begins only now that the call has passed again.
+  expect(told).toEqual([`go on ${begun[0]?.runId}`]);
 });
 
 test("in a loop the run has the id of the record, elsewhere one of caller and key", async () => {
@@ -114,5 +116,5 @@ test("a run that asks people is told as such; a caller that is gone is", async (
   stands = async () => ({ is: "running" });
   await expect(call({}, { signal: AbortSignal.abort(new Error("gone")) })).rejects.toThrow("gone");
   await route.cancel(requestOf("cmd.run", {}), "gone");
-  expect(told).toEqual([`cancel ${invocationId}`]);
+  expect(told.at(-1)).toBe(`cancel ${invocationId}`);
 });
