@@ -7,7 +7,15 @@ import { toolSchema } from "../../../actors/kernel/schema.ts";
 import type { Capability } from "../../../actors/policy/security/spec.ts";
 import { toolApprovalOf } from "../../../actors/policy/security/spec.ts";
 import { CmdRunArguments } from "../../../actors/tool/catalog.ts";
-import type { AskPeople, Call, Cleared, Held, HostRoute } from "../../../src/features/pipeline/port.ts";
+import {
+  type AskPeople,
+  type Call,
+  type Cleared,
+  type Held,
+  type HostRoute,
+  withTarget,
+} from "../../../src/features/pipeline/port.ts";
+import { listedText } from "../../../src/features/seal/tools/listed.ts";
 import { ToolRefusal, type ToolRequest } from "../../../src/features/tools/port.ts";
 import { identityOf } from "../../harness/callers.ts";
 import { freshStores, type TestStores } from "../../harness/stores.ts";
@@ -145,6 +153,15 @@ test("null is no target, and the tools of the fleet have one of their own", asyn
   const call = { ...made("tool"), tool: "svc.edge.fleet.invoke", arguments: { target: { edge_node_id: node } } };
   expect(await invoke(call)).toMatchObject({ is: "succeeded", result: { given: { target: { edge_node_id: node } } } });
   expect(await invoke(made("both", { target: null }))).toMatchObject({ is: "failed", code: "execution_required" });
+});
+
+test("tools that hosts have are marked, with a target for who may send calls", () => {
+  const [command, other] = [toolOf("cmd.run", { inputSchema: toolSchema(CmdRunArguments) }), toolOf("web.search")];
+  expect(withTarget(command).inputSchema.properties).toMatchObject({ command: {}, target: { type: "object" } });
+  expect(withTarget(command)).toBe(withTarget(command));
+  expect(withTarget(other)).toBe(other);
+  const listed = [command, other, toolOf("fs.read", { source: "mcp" })].map((tool) => JSON.parse(listedText(tool)));
+  expect(listed.map(({ fleetCapable }) => fleetCapable)).toEqual([true, undefined, undefined]);
 });
 
 test("the rate of what sends counts, and one capability for both counts once", async () => {

@@ -48,7 +48,7 @@ const route = createHostRoute({
 const call = (given: Record<string, unknown> = {}, change: Parameters<typeof requestOf>[2] = {}) =>
   route.call(requestOf("cmd.run", { command: "uptime", ...given }, change), target);
 
-test("a repeat joins the run, although its target means others and its caller is gone", async () => {
+test("a repeat joins the run, although its target changed and its caller is gone", async () => {
   expect(await call()).toMatchObject({ status: "succeeded", result: { exit_code: 0, edge_node_id: "n" } });
   fault = new Problem("multiple_targets", "two by now");
   identity = null;
