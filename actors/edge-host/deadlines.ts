@@ -5,9 +5,9 @@ import { type HostCommand, type HostState, isEligible, isInFlight, isLinked } fr
 /** A command may start for so long after it was sent. */
 export const startWithinMs = 30_000;
 /** Silence after a limit, or after a cancel, by which a command of a connected host is lost. */
-export const silentMs = 30_000;
+const silentMs = 30_000;
 /** Added to every grace where the service is to blame. */
-export const longerMs = 60_000;
+const longerMs = 60_000;
 
 export interface Overdue {
   /** Unix ms. */

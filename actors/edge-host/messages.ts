@@ -62,8 +62,7 @@ export const HelloAsked = Type.Object({
 export type HelloAsked = Static<typeof HelloAsked>;
 
 /** A command that is with the daemon, dispatched or running. */
-export const InFlight = Type.Object({ command_id: Text, run_id: Text });
-export type InFlight = Static<typeof InFlight>;
+const InFlight = Type.Object({ command_id: Text, run_id: Text });
 
 export const HelloReply = Type.Union([
   Type.Object({

@@ -126,7 +126,6 @@ export const Revoked = Type.Object({ node_id: Uuid, revoked_at: Instant });
 export type Revoked = Static<typeof Revoked>;
 
 export const Heartbeat = Type.Object({ running: Count, accepting: Type.Boolean() });
-export type Heartbeat = Static<typeof Heartbeat>;
 
 /** `seq`: the highest number of the daemon's that is committed. `credit`: bytes of output given back. */
 export const Ack = Type.Object({ seq: Count, credit: Type.Optional(Count) });
@@ -177,26 +176,6 @@ export const ResultStatus = Type.Union([
 ]);
 export type ResultStatus = Static<typeof ResultStatus>;
 
-/** Why a command did not end well, in the daemon's words; tools of files add their own codes of failures. */
-export const errorKinds = [
-  "nonzero_exit",
-  "timeout",
-  "cancelled",
-  "policy_violation",
-  "path_not_allowed",
-  "security_context_not_found",
-  "tool_not_supported",
-  "invalid_args",
-  "spawn_failed",
-  "io_error",
-  "expired",
-  "busy",
-  "output_too_large",
-  "daemon_restarted",
-  "daemon_shutdown",
-  "internal",
-] as const;
-
 export const Result = Type.Object({
   command_id: Uuid,
   status: ResultStatus,
@@ -204,13 +183,14 @@ export const Result = Type.Object({
   duration_ms: Nullable(Count),
   /** Null: it never started. */
   started_at: Nullable(Instant),
-  /** Text of the last bytes; what is no UTF-8 was replaced, which may lengthen it. */
-  stdout_tail: short(3 * frameLimits.maxTailBytes),
-  stderr_tail: short(3 * frameLimits.maxTailBytes),
+  /** Text of the last bytes, at most so many as UTF-8; what was no UTF-8 is replaced. */
+  stdout_tail: short(frameLimits.maxTailBytes),
+  stderr_tail: short(frameLimits.maxTailBytes),
   stdout_bytes: Count,
   stderr_bytes: Count,
   truncated: Type.Boolean(),
   structured: AnyJson,
+  /** Why it did not end well; the kinds are in docs/reference/edge-daemon.md. */
   error_kind: Nullable(short(64)),
   error_message: Nullable(short(4096)),
 });

@@ -1,6 +1,7 @@
 /** The tools of a node, by tenant: what all features bring, under one roof. */
 import { canonicalName, type ToolEntry } from "../../../actors/tool/catalog.ts";
-import type { RegisteredTool, ToolOutcome, ToolProvider, ToolRequest } from "./tool.ts";
+import type { ToolOutcome } from "../../lib/tool-files/outcome.ts";
+import type { RegisteredTool, ToolProvider, ToolRequest } from "./tool.ts";
 
 /** What a tenant has; the same object until something changes. */
 export interface ToolSet {

@@ -1,5 +1,5 @@
 /** What a tool is, as the registry has it, and a request to run one. */
-import type { Json } from "../../../actors/kernel/json.ts";
+import { ToolFailure, type ToolOutcome } from "../../lib/tool-files/outcome.ts";
 import type { CallBounds, CallEntry, CallPolicy, CallWho } from "./call.ts";
 
 /** What a caller may expect of a tool; hints of a tool server are its own word. */
@@ -65,31 +65,6 @@ export interface ToolRequest {
   readonly still?: () => Promise<void>;
 }
 
-export type ToolOutcome =
-  | {
-      readonly status: "succeeded";
-      readonly result: { readonly [key: string]: Json };
-    }
-  /** It ran, or tried to, and could not: `code` is stable (`not_found`, `no_match`, `timeout`, ...). */
-  | {
-      readonly status: "failed";
-      readonly code: string;
-      readonly message: string;
-      readonly details?: Json;
-    }
-  /** Policy forbids it. `error_code` is a number of the 2xxx range, `code` its name. */
-  | {
-      readonly status: "refused";
-      readonly error_code: number;
-      readonly code: string;
-      readonly violation_type: string;
-      readonly message: string;
-      readonly attempted: string;
-      /** Seconds to wait, for 2005 and 2008. */
-      readonly retry_after_seconds?: number;
-      readonly details?: { readonly [member: string]: Json };
-    };
-
 export interface ToolProvider {
   /**
    * What a tenant has of it. Called for every request that looks at tools: answer from memory, and with the same array
@@ -100,57 +75,6 @@ export interface ToolProvider {
   call(request: ToolRequest): Promise<ToolOutcome>;
 }
 
-/** Thrown inside a tool; becomes the `failed` outcome. */
-export class ToolFailure extends Error {
-  override readonly name = "ToolFailure";
-  constructor(
-    readonly code: string,
-    message: string,
-    readonly details?: Json,
-  ) {
-    super(message);
-  }
-}
-
 /** For tools that act on an execution's sandbox, called by a caller that has none. */
 export const executionRequired = (tool: string): ToolFailure =>
   new ToolFailure("execution_required", `${tool} works on the sandbox of an execution, and this caller has none`);
-
-/** Thrown inside a tool; becomes the `refused` outcome. */
-export class ToolRefusal extends Error {
-  override readonly name = "ToolRefusal";
-  constructor(
-    readonly errorCode: number,
-    readonly code: string,
-    readonly violationType: string,
-    message: string,
-    readonly attempted: string,
-  ) {
-    super(message);
-  }
-}
-
-/** What a thrown value means for the loop; bugs are thrown on. */
-export function outcomeOf(error: unknown): ToolOutcome {
-  if (error instanceof ToolFailure) {
-    const { code, message, details } = error;
-    return {
-      status: "failed",
-      code,
-      message,
-      ...(details === undefined ? {} : { details }),
-    };
-  }
-  if (error instanceof ToolRefusal) {
-    const { errorCode: error_code, code, violationType: violation_type, message, attempted } = error;
-    return {
-      status: "refused",
-      error_code,
-      code,
-      violation_type,
-      message,
-      attempted,
-    };
-  }
-  throw error;
-}

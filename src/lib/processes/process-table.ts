@@ -151,8 +151,18 @@ function childrenOf(pid: number): number[] {
 
 /** Processes whose environment holds this exact entry: finds children that left their tree and group. */
 export function carrying(entry: string): number[] {
+  const [name = "", ...value] = entry.split("=");
+  return processesCarrying(name, (carried) => carried === value.join("="));
+}
+
+/** Likewise, processes whose environment has the variable with such a value. */
+export function processesCarrying(variable: string, isWanted: (value: string) => boolean): number[] {
+  const prefix = `${variable}=`;
   return processes()
-    .filter(({ pid, thread }) => pid !== process.pid && environmentOf(thread).includes(entry))
+    .filter(({ pid, thread }) => {
+      if (pid === process.pid) return false;
+      return environmentOf(thread).some((entry) => entry.startsWith(prefix) && isWanted(entry.slice(prefix.length)));
+    })
     .map(({ pid }) => pid);
 }
 

@@ -8,14 +8,14 @@ import type { ActorDefinition } from "../../../actors/kernel/actor.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import { Simulation } from "../simulate.ts";
 
-export const node = "n1";
+const node = "n1";
 export const second = 1000;
 
 export const idOf = (index: number, attempt = 1): string =>
   `00000000-0000-8000-8000-${String(index * 10 + attempt).padStart(12, "0")}`;
 const runOf = (index: number): string => `00000000-0000-7000-9000-${String(index % 3).padStart(12, "0")}`;
 
-export const offerOf = (index: number, changes: Partial<Offer> = {}): Offer => ({
+const offerOf = (index: number, changes: Partial<Offer> = {}): Offer => ({
   command_id: idOf(index, changes.attempt ?? 1),
   run_id: runOf(index),
   idx: index,
@@ -30,9 +30,9 @@ export const offerOf = (index: number, changes: Partial<Offer> = {}): Offer => (
   ...changes,
 });
 
-export const capabilities = { os: "linux", arch: "x86_64", local_tools: ["shell"], mount_points: [], labels: {} };
+const capabilities = { os: "linux", arch: "x86_64", local_tools: ["shell"], mount_points: [], labels: {} };
 
-export const helloOf = (link: number, changes: Partial<HelloAsked> = {}): HelloAsked => ({
+const helloOf = (link: number, changes: Partial<HelloAsked> = {}): HelloAsked => ({
   link_id: `link-${link}`,
   node,
   live_nodes: [node, "n2"],

@@ -110,6 +110,8 @@ test("a node killed and Redis flushed with commands in flight: true results", as
   const [first, second] = [await done.expect("invoke"), await running.expect("invoke")];
   running.started(second.command_id);
   await running.settled();
+  const away = through(other, await daemonOf(at, ann));
+  await away.welcome();
   await other.kill();
   const redis = openRedis(own.redisUrl);
   await redis.flushall();
@@ -125,6 +127,8 @@ test("a node killed and Redis flushed with commands in flight: true results", as
   expect((await ended(at, ann, run, 30_000)).summary).toMatchObject({ ok: 1, err: 1 });
   expect([...done.all("invoke"), ...running.all("invoke")]).toEqual([]);
   await other.restart();
+  // One that does not come back is found to be away.
+  await until(async () => (await hostOf(at, ann, away)).status === "disconnected", { timeoutMs: 40_000, everyMs: 200 });
 });
 
 // edge-fleet 31

@@ -4,8 +4,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createFsTools } from "../../../src/features/tools/fs/provider.ts";
-import { viewOf } from "../../../src/features/tools/fs/view-spec.ts";
 import type { ToolOutcome } from "../../../src/features/tools/port.ts";
+import { viewOf } from "../../../src/lib/tool-files/view-spec.ts";
 import { requestOf } from "./request.ts";
 
 /** Both are new for each test. */

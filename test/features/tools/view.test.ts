@@ -17,7 +17,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { FilesystemRules } from "../../../actors/policy/filesystem/policy.ts";
 import { createFsTools } from "../../../src/features/tools/fs/provider.ts";
-import type { ViewMount, ViewSpec } from "../../../src/features/tools/fs/view-spec.ts";
+import type { ViewMount, ViewSpec } from "../../../src/lib/tool-files/view-spec.ts";
 import { requestOf } from "./request.ts";
 
 let base: string;

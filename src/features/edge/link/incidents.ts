@@ -8,8 +8,6 @@ interface Host {
   readonly name: string;
 }
 
-export type LinkIncidents = ReturnType<typeof linkIncidents>;
-
 export function linkIncidents(incidents: Pick<Incidents, "report">) {
   const report = (
     category: Category,

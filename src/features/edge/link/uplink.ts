@@ -31,8 +31,6 @@ export interface UplinkOptions {
   policyRefused(link: Link, commandId: string, kind: string): void;
 }
 
-export type Uplink = ReturnType<typeof createUplink>;
-
 interface Waiting {
   readonly s: number;
   /** Null: a frame of a later version, which counts and says nothing to this one. */

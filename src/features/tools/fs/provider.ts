@@ -5,6 +5,18 @@ import { wholeCharacters } from "../../../../actors/kernel/text.ts";
 import { BudgetExceeded } from "../../../lib/guarded/child.ts";
 import { runGuarded } from "../../../lib/guarded/guarded.ts";
 import {
+  createDirectory,
+  deleteOne,
+  edit,
+  multiEdit,
+  read,
+  TooMuchHere,
+  write,
+} from "../../../lib/tool-files/files.ts";
+import { checkArguments, type FsTool, fsArguments, fsDescriptions } from "../../../lib/tool-files/schema.ts";
+import { View } from "../../../lib/tool-files/view.ts";
+import type { ViewSpec } from "../../../lib/tool-files/view-spec.ts";
+import {
   executionRequired,
   outcomeOf,
   type RegisteredTool,
@@ -13,11 +25,7 @@ import {
   type ToolProvider,
   type ToolRequest,
 } from "../port.ts";
-import { createDirectory, deleteOne, edit, multiEdit, read, TooMuchHere, write } from "./files.ts";
 import type { ScanJob } from "./scan-program.ts";
-import { checkArguments, type FsTool, fsArguments, fsDescriptions } from "./schema.ts";
-import { View } from "./view.ts";
-import type { ViewSpec } from "./view-spec.ts";
 
 const program = fileURLToPath(new URL("./scan-program.ts", import.meta.url));
 const grepBudgetMs = 2_000;

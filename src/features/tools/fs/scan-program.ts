@@ -1,11 +1,11 @@
 /** The process that walks trees for the `fs.*` tools; see `src/lib/guarded/guarded.ts` for why it is one of its own. */
 import { serveGuarded } from "../../../lib/guarded/serve.ts";
+import { edit, multiEdit } from "../../../lib/tool-files/files.ts";
+import type { FsArguments } from "../../../lib/tool-files/schema.ts";
+import { deleteTree, glob, grep, list } from "../../../lib/tool-files/tree.ts";
+import { View } from "../../../lib/tool-files/view.ts";
+import type { ViewSpec } from "../../../lib/tool-files/view-spec.ts";
 import { outcomeOf, type ToolOutcome } from "../port.ts";
-import { edit, multiEdit } from "./files.ts";
-import type { FsArguments } from "./schema.ts";
-import { deleteTree, glob, grep, list } from "./tree.ts";
-import { View } from "./view.ts";
-import type { ViewSpec } from "./view-spec.ts";
 
 export interface ScanJob {
   readonly view: ViewSpec;

@@ -4,10 +4,6 @@ import type { LooseJson } from "../../../harness/loose-json.ts";
 import { until } from "../../../harness/until.ts";
 import type { EdgeFixture, Headers } from "../fixture.ts";
 
-export interface Owner {
-  readonly headers: Headers;
-}
-
 /** A host that has enrolled, with a daemon that knows the service's keys. */
 export async function daemonOf(at: EdgeFixture, headers: Headers, body: object = {}): Promise<ScriptedDaemon> {
   const host = await at.host(headers, body);

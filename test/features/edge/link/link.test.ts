@@ -315,3 +315,19 @@ test("each frame that was refused is an incident of its host", async () => {
 test("a daemon that says no hello within 10 s is sent away", async () => {
   expect((await silent.end(15_000)).code).toBe(4008);
 });
+
+test("heartbeats reach the record of their host, while its link is its own", async () => {
+  const one = await daemon();
+  await one.welcome();
+  one.heartbeat(true, 3);
+  await one.expect("ack");
+  const known = await until(
+    async () => {
+      const host = await hostOf(at, ann, one);
+      return host.last_heartbeat_at === null ? null : host;
+    },
+    { timeoutMs: 15_000, everyMs: 200 },
+  );
+  expect(known).toMatchObject({ status: "connected", running: 3, last_seen_at: expect.any(String) });
+  expect(one.closed).toBeNull();
+});

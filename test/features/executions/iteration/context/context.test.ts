@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import type { ContextItem, NetworkSpec } from "../../../../../actors/agent/manifest/spec.ts";
 import { parseHostPattern } from "../../../../../actors/policy/network/pattern.ts";
 import { type ContextSources, loadContext } from "../../../../../src/features/executions/iteration/context/context.ts";
-import { viewOf } from "../../../../../src/features/tools/fs/view-spec.ts";
+import { viewOf } from "../../../../../src/lib/tool-files/view-spec.ts";
 import { Receiver } from "../../../../harness/outside/receiver.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "svc-context-"));

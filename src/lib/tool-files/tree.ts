@@ -1,16 +1,17 @@
 /**
- * The `fs.*` tools that walk a tree. They run in a process of their own with a budget (`scan-program.ts`),
+ * The `fs.*` tools that walk a tree. They run in a process of their own with a budget (`src/features/tools/fs/scan-program.ts`),
  * because neither the size of the tree nor the cost of a pattern is ours to choose. No link is followed.
  */
 import { closeSync, constants, readdirSync, rmdirSync, unlinkSync } from "node:fs";
 import { join, posix } from "node:path";
-import { Pattern } from "../../../../actors/manifest/json-schema/pattern.ts";
-import { PatternRefused } from "../../../../actors/manifest/json-schema/pattern-syntax.ts";
-import { ToolFailure } from "../port.ts";
+import { Pattern } from "../../../actors/manifest/json-schema/pattern.ts";
+import { PatternRefused } from "../../../actors/manifest/json-schema/pattern-syntax.ts";
 import { readBytes, textOf } from "./files.ts";
+import { ToolFailure } from "./outcome.ts";
+import { type Directory, look, type Place } from "./place.ts";
 import type { FsArguments } from "./schema.ts";
 import { maxFileBytes, maxMatches } from "./schema.ts";
-import { type Directory, look, type Place, type View } from "./view.ts";
+import type { View } from "./view.ts";
 
 const maxDepth = 100;
 /** Characters of a matching line that are reported. */

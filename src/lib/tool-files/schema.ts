@@ -1,8 +1,8 @@
 /** Arguments of the `fs.*` tools: what models are shown, and what calls are checked against. */
 import { type Static, type TProperties, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { shapeIssues } from "../../../../actors/kernel/shape-issues.ts";
-import { ToolFailure } from "../port.ts";
+import { shapeIssues } from "../../../actors/kernel/shape-issues.ts";
+import { ToolFailure } from "./outcome.ts";
 
 /** Most bytes one `fs.*` call reads, writes or edits. */
 export const maxFileBytes = 10 * 1024 * 1024;

@@ -14,11 +14,12 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { wholeCharacters } from "../../../../actors/kernel/text.ts";
-import { ToolFailure } from "../port.ts";
+import { wholeCharacters } from "../../../actors/kernel/text.ts";
+import { ToolFailure } from "./outcome.ts";
+import { address, look, type Place } from "./place.ts";
 import type { FsArguments } from "./schema.ts";
 import { maxFileBytes } from "./schema.ts";
-import { address, look, type Place, type View } from "./view.ts";
+import type { View } from "./view.ts";
 
 /** Reads part of a file; text where the bytes are UTF-8 without NUL, base64 otherwise. */
 export function read(view: View, { path, offset, max_bytes }: FsArguments<"fs.read">) {

@@ -1,5 +1,5 @@
 /** What a view of an agent's files is made of. */
-import type { FilesystemRules } from "../../../../actors/policy/filesystem/policy.ts";
+import type { FilesystemRules } from "../../../actors/policy/filesystem/policy.ts";
 
 /** One directory of the host in a view. */
 export interface ViewMount {
@@ -23,7 +23,22 @@ export interface ViewSpec {
    * none.
    */
   readonly allowed?: readonly (readonly string[])[];
+  /** A directory of the host that no call enters. Absent: none. */
+  readonly closed?: ClosedDirectory;
 }
+
+export interface ClosedDirectory {
+  /** Absolute host path. */
+  readonly host: string;
+  /** The one name in it that is open. */
+  readonly except: string;
+}
+
+/** The whole file system of the host, by its own paths. */
+export const hostView = (
+  allowed: readonly (readonly string[])[],
+  closed: ClosedDirectory,
+): ViewSpec & { readonly closed: ClosedDirectory } => ({ ...viewOf("/", "/"), allowed, closed });
 
 /** A view of one directory that may be written. */
 export function viewOf(host: string, target = "/workspace"): ViewSpec {

@@ -21,21 +21,21 @@ import {
   constants,
   fchownSync,
   fstatSync,
-  lstatSync,
   mkdirSync,
   openSync,
   readlinkSync,
   realpathSync,
   type Stats,
-  statSync,
 } from "node:fs";
 import { join, posix } from "node:path";
-import { isWithin } from "../../../../actors/policy/filesystem/mounts.ts";
-import { type FilesystemPolicy, filesystemPolicy } from "../../../../actors/policy/filesystem/policy.ts";
-import { pathAllowed } from "../../../../actors/policy/security/paths.ts";
-import { ToolFailure } from "../port.ts";
+import { isWithin } from "../../../actors/policy/filesystem/mounts.ts";
+import { type FilesystemPolicy, filesystemPolicy } from "../../../actors/policy/filesystem/policy.ts";
+import { pathAllowed } from "../../../actors/policy/security/paths.ts";
+import { Closed } from "./closed.ts";
 import { asFailure, codeOf, forbidden, outside } from "./failures.ts";
-import type { ViewMount, ViewSpec } from "./view-spec.ts";
+import { ToolFailure } from "./outcome.ts";
+import { type Access, address, type Directory, look, type OpenMount, type Place, pathOf, type Walk } from "./place.ts";
+import type { ViewSpec } from "./view-spec.ts";
 
 const anchored = process.platform === "linux";
 const openDirectory = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
@@ -46,40 +46,6 @@ const maxSteps = 256;
 /** Names of a path. */
 const maxDepth = 128;
 
-interface OpenMount extends ViewMount {
-  readonly fd: number;
-  /** Whom new files belong to: the owner of the mounted directory. */
-  readonly owner: { readonly uid: number; readonly gid: number };
-}
-
-/** An open directory. `path` addresses it for the next system call and is never shown to anyone. */
-export interface Directory {
-  readonly fd: number;
-  readonly path: string;
-  /** Where it is for the agent, no link in it. */
-  readonly at: string;
-  readonly mount: OpenMount;
-}
-
-/** Where a path leads: a name in an open directory, or the root of a mount when `name` is null. */
-export interface Place {
-  readonly directory: Directory;
-  readonly name: string | null;
-  /** The path as the agent writes it: absolute, without `.` and `..`. */
-  readonly shown: string;
-}
-
-/** What is to be done with a place. */
-export type Access = "see" | "read" | "write";
-
-export interface Walk {
-  readonly access: Access;
-  /** Makes missing directories on the way. */
-  readonly createParents?: boolean;
-  /** A link as the last component is the place itself, not where it points to. */
-  readonly keepLink?: boolean;
-}
-
 export class View {
   /** The path that holds all others. */
   readonly top: string;
@@ -87,12 +53,14 @@ export class View {
   readonly #root: Directory;
   readonly #policy: FilesystemPolicy | null;
   readonly #allowed: readonly (readonly string[])[];
+  readonly #closed: Closed | null;
   /** Absolute paths that name a mount, and which; the longest first. */
   readonly #prefixes: readonly (readonly [prefix: string, target: string])[] = [];
 
   /** @throws Error when a directory of the host is not there */
-  constructor({ mounts, rules, allowed = [] }: ViewSpec) {
+  constructor({ mounts, rules, allowed = [], closed }: ViewSpec) {
     this.#allowed = allowed;
+    this.#closed = closed === undefined ? null : new Closed(closed);
     const open = new Map<string, OpenMount>();
     this.#mounts = open;
     this.#policy = rules === null ? null : filesystemPolicy(rules);
@@ -137,6 +105,7 @@ export class View {
       const place = { directory: stack.at(-1) ?? this.#root, name, shown };
       this.#allow(pathOf(place), place.directory.mount, how.access, shown);
       this.#requireListed(pathOf(place), shown);
+      if (this.#isClosed(place)) throw forbidden(shown, "seen");
       return use(place);
     } catch (error) {
       throw asFailure(error, shown);
@@ -150,6 +119,7 @@ export class View {
    * To be closed by `leave`.
    */
   enter(directory: Directory, name: string): Directory | null {
+    if (this.#isClosed({ directory, name })) return null;
     try {
       return this.#open(directory, name);
     } catch {
@@ -170,6 +140,7 @@ export class View {
       if (stats.nlink > 1 && stats.uid !== owner.uid && owner.uid !== 0) {
         throw outside(place.shown, "path_traversal_attempt", this.top);
       }
+      if (this.#closed?.shares(stats)) throw forbidden(place.shown, "seen");
       return { fd, stats };
     } catch (error) {
       closeSync(fd);
@@ -270,6 +241,19 @@ export class View {
     );
   }
 
+  /** Whether it is the directory that no call enters, or a name in it. */
+  #isClosed({ directory, name }: Pick<Place, "directory" | "name">): boolean {
+    if (this.#closed === null) return false;
+    if (name !== null && this.#closed.holds(directory.fd, name)) return true;
+    return this.#closed.is(look({ directory, name, shown: "" }));
+  }
+
+  /** @throws ToolRefusal where a walk may not go on by that name */
+  #pass(parent: Directory, name: string, shown: string): void {
+    this.#allow(posix.join(parent.at, name), parent.mount, "see", shown);
+    if (this.#closed?.holds(parent.fd, name)) throw forbidden(shown, "seen");
+  }
+
   #allow(path: string, mount: OpenMount, access: Access, shown: string): void {
     const policy = this.#policy;
     if (policy !== null && !policy.maySee(path)) throw forbidden(shown, "seen");
@@ -288,7 +272,7 @@ export class View {
       const parent = stack.at(-1) ?? this.#root;
       const at = posix.join(parent.at, name);
       const isMount = this.#mounts.has(at);
-      this.#allow(at, parent.mount, "see", shown);
+      this.#pass(parent, name, shown);
       const last = queue.every((rest) => rest === "" || rest === ".");
       const target = isMount || (last && how.keepLink) ? null : linkTarget(parent, name);
       if (target !== null) {
@@ -326,7 +310,8 @@ export class View {
       return;
     }
     // Where no path of an instance is known, an absolute one means some place in the instance, not in here.
-    const known = this.top === "/" ? undefined : this.#prefixes.find(([prefix]) => isWithin(target, prefix));
+    const isForeign = this.top === "/" && this.#root.mount.host !== "/";
+    const known = isForeign ? undefined : this.#prefixes.find(([prefix]) => isWithin(target, prefix));
     if (known === undefined) throw outside(shown, "path_traversal_attempt", this.top);
     const [prefix, mount] = known;
     for (const directory of stack.splice(0)) this.leave(directory);
@@ -366,23 +351,6 @@ export class View {
 }
 
 const tooDeep = () => new ToolFailure("invalid_path", `A path may have ${maxDepth} names, and lead over ${maxSteps}`);
-
-/** The path of a place without links, as policies read it. */
-function pathOf({ directory, name }: Pick<Place, "directory" | "name">): string {
-  return name === null ? directory.at : posix.join(directory.at, name);
-}
-
-/** How the next system call addresses a place. */
-export function address(place: Place): string {
-  return place.name === null ? place.directory.path : join(place.directory.path, place.name);
-}
-
-/** The status of what is at a place, links not followed; null when nothing is. */
-export function look(place: Place): Stats | null {
-  // A directory itself is addressed by its descriptor, which is a link.
-  if (place.name === null) return statSync(address(place));
-  return lstatSync(address(place), { throwIfNoEntry: false }) ?? null;
-}
 
 function directoryOf(mount: OpenMount, fd: number, path: string, at: string): Directory {
   return { fd, path: anchored ? `/proc/self/fd/${fd}` : path, at, mount };

@@ -1,5 +1,5 @@
 /** How the `fs.*` tools word what goes wrong: for the model, without the host's paths. */
-import { ToolFailure, ToolRefusal } from "../port.ts";
+import { ToolFailure, ToolRefusal } from "./outcome.ts";
 
 export function outside(
   attempted: string,

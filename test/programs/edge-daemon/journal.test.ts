@@ -1,0 +1,170 @@
+/** The journal: what is on disk counts, whatever happened to the rest (docs/reference/edge-daemon.md). */
+import { expect, test } from "bun:test";
+import { appendFileSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import type { Result } from "../../../actors/edge/frames.ts";
+import { Journal } from "../../../src/programs/edge-daemon/journal/journal.ts";
+import { Outbox } from "../../../src/programs/edge-daemon/link/outbox.ts";
+import { prepare, stateAt } from "../../../src/programs/edge-daemon/state/directory.ts";
+import { scratch } from "../../harness/scratch.ts";
+
+const top = scratch("edge-journal");
+let made = 0;
+function fresh() {
+  const state = stateAt(join(top, String(made++)));
+  prepare(state);
+  return state;
+}
+let now = 1_000;
+const open = (state: ReturnType<typeof fresh>, slack?: number) =>
+  Journal.open(state, { now: () => now, ...(slack === undefined ? {} : { slack }) });
+
+const idOf = (index: number): string => `00000000-0000-7000-8000-${String(index).padStart(12, "0")}`;
+const started = (index: number) => ({ id: idOf(index), started_at: "2031-01-01T00:00:00.000Z", pid: 7, born: "b" });
+const result = (index: number, text = ""): Result => ({
+  command_id: idOf(index),
+  status: "ok",
+  exit_code: 0,
+  duration_ms: 1,
+  started_at: null,
+  stdout_tail: text,
+  stderr_tail: "",
+  stdout_bytes: 0,
+  stderr_bytes: 0,
+  truncated: false,
+  structured: null,
+  error_kind: null,
+  error_message: null,
+});
+
+test("what was written is there after a restart, with the same id and number", async () => {
+  const state = fresh();
+  const journal = await open(state);
+  expect(journal.seq).toBe(0);
+  expect(await Promise.all([1, 2, 3].map((index) => journal.started(started(index))))).toEqual([true, true, true]);
+  await Promise.all([1, 2].map((index) => journal.finished(result(index, `out ${index}`))));
+  await journal.acknowledged(idOf(1));
+  const { id, seq } = journal;
+  expect(seq).toBe(5);
+  await journal.close();
+  for (const again of [await open(state), await open(state)]) {
+    expect([again.id, again.seq]).toEqual([id, seq]);
+    expect(again.unfinished().map((command) => command.id)).toEqual([idOf(3)]);
+    expect(again.unacknowledged()).toEqual([idOf(2)]);
+    expect(again.listed()).toEqual([
+      { command_id: idOf(3), state: "running" },
+      { command_id: idOf(2), state: "finished" },
+    ]);
+    expect((await again.resultOf(idOf(1)))?.stdout_tail).toBe("out 1");
+    expect([again.stateOf(idOf(2)), again.stateOf(idOf(3)), again.stateOf(idOf(4))]).toEqual([
+      "finished",
+      "started",
+      null,
+    ]);
+    await again.close();
+  }
+});
+
+test("results are kept a day after their ack, and the file stays small", async () => {
+  const state = fresh();
+  now = 1_000;
+  const journal = await open(state, 2_000);
+  for (let index = 0; index < 40; index++) {
+    await journal.finished(result(index, "x".repeat(200)));
+    await journal.acknowledged(idOf(index));
+    now += 86_400_000 / 10;
+  }
+  expect(await journal.resultOf(idOf(39))).not.toBeNull();
+  expect(await journal.resultOf(idOf(31))).not.toBeNull();
+  expect(await journal.resultOf(idOf(5))).toBeNull();
+  expect(journal.seq).toBe(40);
+  expect(readFileSync(state.journal).length).toBeLessThan(20_000);
+  await journal.close();
+  const again = await open(state);
+  expect(again.seq).toBe(40);
+  await again.close();
+});
+
+test("a write torn at any byte loses that write and nothing else", async () => {
+  const state = fresh();
+  const journal = await open(state);
+  await journal.started(started(1));
+  const sound = readFileSync(state.journal).length;
+  await Promise.all([journal.started(started(2)), journal.started(started(3))]);
+  await journal.close();
+  const whole = readFileSync(state.journal);
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: sound, max: whole.length - 1 }), fc.boolean(), async (length, zeros) => {
+      writeFileSync(state.journal, whole);
+      truncateSync(state.journal, length);
+      if (zeros) appendFileSync(state.journal, Buffer.alloc(whole.length - length));
+      const again = await open(state);
+      expect(again.id).toBe(journal.id);
+      expect(again.unfinished().map(({ id }) => id)).toEqual([idOf(1)]);
+      expect(again.seq).toBe(1);
+      expect(await again.started(started(4))).toBe(true);
+      await again.close();
+    }),
+    { numRuns: 25 },
+  );
+});
+
+test("a journal damaged elsewhere is put aside; the next has another id", async () => {
+  const state = fresh();
+  const journal = await open(state);
+  for (const index of [1, 2, 3]) await journal.started(started(index));
+  await journal.close();
+  const bytes = readFileSync(state.journal);
+  const at = bytes.indexOf(idOf(2));
+  bytes[at] = 0x39;
+  writeFileSync(state.journal, bytes);
+  const again = await open(state);
+  expect(again.id).not.toBe(journal.id);
+  expect([again.seq, again.listed()]).toEqual([0, []]);
+  expect(readdirSync(state.archive)).toHaveLength(1);
+  await again.close();
+});
+
+test("an end that is not on disk is told to no one, and a refusal that is not may be", async () => {
+  const state = fresh();
+  const journal = await open(state);
+  await journal.started(started(1));
+  const finished = journal.finished(result(1));
+  expect([journal.stateOf(idOf(1)), journal.unacknowledged(), await journal.resultOf(idOf(1))]).toEqual([
+    "ending",
+    [],
+    null,
+  ]);
+  expect(journal.listed()).toEqual([{ command_id: idOf(1), state: "running" }]);
+  await finished;
+  expect(journal.unacknowledged()).toEqual([idOf(1)]);
+  journal.remember(result(2));
+  expect(journal.unacknowledged()).toEqual([idOf(1), idOf(2)]);
+  await journal.close();
+});
+
+test("an outbox sends a result once, and waits for what is not acknowledged", async () => {
+  const state = fresh();
+  const journal = await open(state);
+  await journal.finished(result(1, "one"));
+  const sent: string[] = [];
+  const outbox = new Outbox(journal, (t) => sent.push(t));
+  await Promise.all([outbox.result(idOf(1)), outbox.result(idOf(1)), outbox.result(idOf(2))]);
+  outbox.started(idOf(3), "2031-01-01T00:00:00.000Z");
+  expect(sent).toEqual(["result", "started"]);
+  expect(outbox.waitingMs(performance.now() + 31_000)).toBeGreaterThan(30_000);
+  outbox.acknowledged(1);
+  expect(journal.unacknowledged()).toEqual([]);
+  expect(outbox.waitingMs(performance.now() + 31_000)).toBeGreaterThan(30_000);
+  outbox.acknowledged(2);
+  expect(outbox.waitingMs(performance.now() + 31_000)).toBe(0);
+  // Asked for again, it goes out again.
+  await outbox.result(idOf(1));
+  expect(sent).toEqual(["result", "started", "result"]);
+  // A connection that is gone keeps nothing waiting.
+  const gone = new Outbox(journal, () => null);
+  await gone.result(idOf(1));
+  expect(gone.waitingMs(performance.now() + 31_000)).toBe(0);
+  await journal.close();
+});

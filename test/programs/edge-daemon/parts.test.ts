@@ -1,0 +1,190 @@
+/** Parts of the edge daemon by themselves: waiting, proxies, output, policy (docs/reference/edge-daemon.md). */
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { ServiceClock } from "../../../src/programs/edge-daemon/clock.ts";
+import { readConfig } from "../../../src/programs/edge-daemon/config/config.ts";
+import { lastText, OutputKeeper } from "../../../src/programs/edge-daemon/executor/output.ts";
+import { BackOff, type Ending } from "../../../src/programs/edge-daemon/link/back-off.ts";
+import { ProgressSender } from "../../../src/programs/edge-daemon/link/progress.ts";
+import { proxyFor } from "../../../src/programs/edge-daemon/link/proxy.ts";
+import { LocalPolicy } from "../../../src/programs/edge-daemon/policy/local-policy.ts";
+import { stateAt } from "../../../src/programs/edge-daemon/state/directory.ts";
+
+const ending = (code: number, more: Partial<Ending> = {}): Ending => ({ code, reason: "", welcomedMs: 0, ...more });
+
+test("steps of waiting grow to the last one, and begin anew after a healthy link", () => {
+  const backOff = new BackOff([1, 2, 5], () => 0.5);
+  expect([1006, 4000, 4002, 4008].map((code) => backOff.after(ending(code)))).toEqual([500, 1_000, 2_500, 2_500]);
+  expect(backOff.after(ending(1006, { welcomedMs: 59_999 }))).toBe(2_500);
+  expect(backOff.after(ending(1006, { welcomedMs: 60_000 }))).toBe(500);
+});
+
+test.each([
+  [1001, "", 2_500],
+  [1012, "", 2_500],
+  [4001, "", 30_000],
+  [4009, "", 30_000],
+  [4003, "", 30_000],
+  [4010, "", 30_000],
+  [4013, "retry_after_ms=1234", 1_234],
+  [4013, "", 500],
+])("after a close %i %s the wait is %i ms", (code, reason, ms) => {
+  expect(new BackOff([1, 60], () => 0.5).after(ending(code, { reason }))).toBe(ms);
+});
+
+test("a refused upgrade is waited for as long as it says, a wish of its own is not", () => {
+  const backOff = new BackOff([1], () => 0.5);
+  expect(backOff.after(ending(1006, { retryAfterMs: 7_000 }))).toBe(7_000);
+  expect(backOff.after(ending(1006, { retryAfterMs: 100 }))).toBe(500);
+  expect(backOff.after(ending(4001, { isOwnWish: true }))).toBe(0);
+});
+
+test("jitter is full: any time up to the step", () => {
+  fc.assert(
+    fc.property(fc.double({ min: 0, max: 0.999, noNaN: true }), (random) => {
+      const ms = new BackOff([5], () => random).after(ending(1006));
+      expect(ms).toBeCloseTo(random * 5_000, 6);
+    }),
+  );
+});
+
+test.each<[string, Record<string, string>, string | null]>([
+  ["wss://s.example/x", { HTTPS_PROXY: "http://p:8080" }, "http://p:8080"],
+  ["wss://s.example/x", { https_proxy: "p:8080" }, "http://p:8080"],
+  ["ws://s.example/x", { HTTPS_PROXY: "http://p:8080" }, null],
+  ["ws://s.example/x", { HTTP_PROXY: "http://p:8080" }, "http://p:8080"],
+  ["wss://s.example/x", { ALL_PROXY: "http://p:8080" }, "http://p:8080"],
+  ["wss://s.example/x", { HTTPS_PROXY: "http://p", NO_PROXY: "s.example" }, null],
+  ["wss://a.s.example/x", { HTTPS_PROXY: "http://p", NO_PROXY: "b, .s.example" }, null],
+  ["wss://as.example/x", { HTTPS_PROXY: "http://p", NO_PROXY: "s.example" }, "http://p"],
+  ["wss://s.example/x", { HTTPS_PROXY: "http://p", NO_PROXY: "s.example:8443" }, "http://p"],
+  ["wss://s.example:8443/x", { HTTPS_PROXY: "http://p", NO_PROXY: "s.example:8443" }, null],
+  ["wss://[::1]/x", { HTTPS_PROXY: "http://p", NO_PROXY: "[::1]" }, null],
+  ["wss://s.example/x", { HTTPS_PROXY: "http://p", no_proxy: "*" }, null],
+])("the way to %s with %p", (url, environment, proxy) => {
+  expect(proxyFor(new URL(url), environment)).toBe(proxy);
+});
+
+test("output is counted exactly, shown up to its cap, and its ends are kept", () => {
+  const chunk = fc.tuple(fc.constantFrom("stdout" as const, "stderr" as const), fc.uint8Array({ maxLength: 3_000 }));
+  fc.assert(
+    fc.property(fc.array(chunk, { maxLength: 40 }), fc.integer({ min: 1, max: 20_000 }), (chunks, most) => {
+      const shown = { stdout: 0, stderr: 0 };
+      const whole = { stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) };
+      const keeper = new OutputKeeper(most, (stream, offset, bytes) => {
+        expect(offset).toBeGreaterThanOrEqual(shown[stream]);
+        shown[stream] = offset + bytes.length;
+      });
+      for (const [stream, bytes] of chunks) {
+        keeper.add(stream, bytes);
+        whole[stream] = Buffer.concat([whole[stream], bytes]);
+      }
+      const total = whole.stdout.length + whole.stderr.length;
+      expect(keeper.sizes).toEqual({ stdout_bytes: whole.stdout.length, stderr_bytes: whole.stderr.length });
+      expect(keeper.isTruncated).toBe(total > most);
+      expect(keeper.tails().stdout_tail).toBe(lastText(whole.stdout, 8_192));
+    }),
+  );
+});
+
+test("a tail is whole characters of at most its bytes", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: "grapheme", maxLength: 80 }), fc.integer({ min: 4, max: 60 }), (text, most) => {
+      const tail = lastText(Buffer.from(text), most);
+      expect(Buffer.byteLength(tail)).toBeLessThanOrEqual(most);
+      expect(text.endsWith(tail)).toBe(true);
+      expect(Buffer.byteLength(text) - Buffer.byteLength(tail) > 0).toBe(Buffer.byteLength(text) > most);
+    }),
+  );
+});
+
+test("progress never exceeds its credit, and gaps show by offsets", () => {
+  const sent: [number, number][] = [];
+  let dropped = 0;
+  const sender = new ProgressSender(
+    (_, __, offset, bytes) => {
+      expect(bytes.length).toBeLessThanOrEqual(16_384);
+      sent.push([offset, bytes.length]);
+      return true;
+    },
+    (bytes) => {
+      dropped += bytes;
+    },
+  );
+  sender.begin(20_000);
+  sender.add("c", "stdout", 0, new Uint8Array(40_000));
+  sender.flush("c");
+  expect([sent, dropped]).toEqual([
+    [
+      [0, 16_384],
+      [16_384, 3_616],
+    ],
+    20_000,
+  ]);
+  sender.give(5);
+  sender.add("c", "stdout", 40_000, new Uint8Array(10));
+  sender.flush("c");
+  expect(sent.at(-1)).toEqual([40_000, 5]);
+  // No more than the window, whatever is given back.
+  sender.give(1_000_000);
+  sender.add("d", "stderr", 0, new Uint8Array(30_000));
+  sender.flush("d");
+  expect(sent.slice(-2)).toEqual([
+    [0, 16_384],
+    [16_384, 3_616],
+  ]);
+});
+
+test("the clock of the service goes on by the steady one, and a moved clock shows", () => {
+  let [wall, steady] = [1_000_000, 50];
+  const clock = new ServiceClock({ wall: () => wall, steady: () => steady });
+  expect([clock.hasJumped(), clock.now()]).toEqual([true, wall]);
+  clock.set("2031-01-01T00:00:00.000Z");
+  const from = Date.parse("2031-01-01T00:00:00.000Z");
+  steady += 1_000;
+  wall += 5_900;
+  expect([clock.hasJumped(), clock.now()]).toEqual([false, from + 1_000]);
+  wall += 101;
+  expect(clock.hasJumped()).toBe(true);
+  wall -= 11_000;
+  expect(clock.hasJumped()).toBe(true);
+});
+
+const policyOf = (contexts: string) =>
+  new LocalPolicy(readConfig(`workdir: /srv/app\ncontexts: ${contexts}`, stateAt("/s")));
+
+test("rates and numbers of calls bind by capability", () => {
+  const policy = policyOf(
+    `[{name: default, capabilities: [{tool_pattern: cmd.run, rate_limit: {calls: 2, per_seconds: 10}, max_concurrent: 1}]}]`,
+  );
+  const judge = (now: number) => policy.judge("cmd.run", { command: "true" }, null, now);
+  const first = judge(0);
+  expect(first.allowed).toBe(true);
+  expect(judge(1)).toMatchObject({ kind: "policy_violation", message: "cmd.run runs 1 times already" });
+  if (first.allowed) first.release();
+  // The refused one counted as well.
+  expect(judge(2)).toMatchObject({ kind: "policy_violation", message: "cmd.run is called too often" });
+  expect(judge(10_002).allowed).toBe(true);
+});
+
+test("a deny list is stronger, a named context counts, paths are the host's", () => {
+  const policy = policyOf(
+    `[{name: default, deny_list: [fs.delete], capabilities: [{tool_pattern: "fs.*", path_allowlist: [".", /etc/hosts]}]},
+      {name: shell, capabilities: [{tool_pattern: cmd.run}]}]`,
+  );
+  expect(policy.judge("fs.delete", { path: "a" }, null, 0)).toMatchObject({ kind: "policy_violation" });
+  expect(policy.judge("fs.read", { path: "a" }, null, 0)).toMatchObject({ arguments: { path: "/srv/app/a" } });
+  expect(policy.judge("fs.list", {}, null, 0)).toMatchObject({ arguments: { path: "/srv/app" } });
+  expect(policy.judge("fs.read", { path: "/etc/hosts" }, null, 0).allowed).toBe(true);
+  expect(policy.judge("fs.read", { path: "../x" }, null, 0)).toMatchObject({ kind: "path_not_allowed" });
+  expect(policy.judge("fs.read", { path: "a" }, "shell", 0)).toMatchObject({ kind: "policy_violation" });
+  expect(policy.judge("fs.read", { path: "a" }, "none", 0)).toMatchObject({ kind: "security_context_not_found" });
+  expect(policyOf("[]").judge("cmd.run", { command: "true" }, null, 0)).toMatchObject({
+    kind: "security_context_not_found",
+  });
+  expect<string[]>(policy.possibleTools()).toEqual([
+    ...["cmd.run", "fs.read", "fs.write", "fs.list", "fs.create_dir"],
+    ...["fs.edit", "fs.multi_edit", "fs.grep", "fs.glob"],
+  ]);
+  expect(policy.mountPoints()).toEqual(["/srv/app", "/etc/hosts"]);
+});
