@@ -13,6 +13,7 @@ import { Journal } from "../../../src/programs/edge-daemon/journal/journal.ts";
 import { BackOff, type Ending } from "../../../src/programs/edge-daemon/link/back-off.ts";
 import { ProgressSender } from "../../../src/programs/edge-daemon/link/progress.ts";
 import { proxyFor } from "../../../src/programs/edge-daemon/link/proxy.ts";
+import { openSocket } from "../../../src/programs/edge-daemon/link/socket.ts";
 import { DaemonMetrics } from "../../../src/programs/edge-daemon/metrics.ts";
 import { LocalPolicy } from "../../../src/programs/edge-daemon/policy/local-policy.ts";
 import { prepare, stateAt } from "../../../src/programs/edge-daemon/state/directory.ts";
@@ -245,4 +246,25 @@ test("a cancel of what was dropped and sent again is of the one that was sent ag
   expect(await until(() => journal.resultOf(odd))).toMatchObject({ status: "refused", error_kind: "expired" });
   await executor.drain(0);
   await journal.close();
+});
+
+test("no compression is offered, by which a small message could become a large one", async () => {
+  const { promise, resolve } = Promise.withResolvers<string | null>();
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch(request): Response {
+      resolve(request.headers.get("sec-websocket-extensions"));
+      return new Response("", { status: 400 });
+    },
+  });
+  const none = () => {};
+  const socket = openSocket(
+    new URL(`ws://127.0.0.1:${server.port}/`),
+    {},
+    { opened: none, message: none, closed: none },
+  );
+  expect(await promise).toBeNull();
+  socket.close(1000, "");
+  await server.stop(true);
 });

@@ -32,7 +32,12 @@ const closeWithinMs = 1_000;
 
 export function openSocket(url: URL, environment: Environment, handlers: SocketHandlers): EdgeSocket {
   const proxy = proxyFor(url, environment);
-  const socket = new BunSocket(url, { protocols: [edgeProtocol], ...(proxy === null ? {} : { proxy }) });
+  const socket = new BunSocket(url, {
+    protocols: [edgeProtocol],
+    // What is compressed can be a thousand times larger than what came.
+    perMessageDeflate: false,
+    ...(proxy === null ? {} : { proxy }),
+  });
   let refused: number | null = null;
   let failure = "";
   let isOver = false;
