@@ -165,3 +165,13 @@ test("one process holds the lock", () => {
   expect(isLocked(state)).toBe(false);
   takeLock(state)();
 });
+
+test("a look at the lock keeps no daemon out", async () => {
+  const state = fresh();
+  takeLock(state)();
+  const look = Bun.spawn(["flock", "--shared", state.lock, "sh", "-c", "echo held; sleep 0.2"], { stdout: "pipe" });
+  await look.stdout.getReader().read();
+  expect(isLocked(state)).toBe(false);
+  takeLock(state)();
+  await look.exited;
+});

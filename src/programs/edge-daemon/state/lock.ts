@@ -4,14 +4,23 @@ import { closeSync, fstatSync, ftruncateSync, openSync, readFileSync, statSync, 
 import { reasonOf, type StateDirectory } from "./directory.ts";
 import { EdgeFailure, exits } from "./failure.ts";
 
-const exclusiveAtOnce = 2 | 4;
+const exclusive = 2 | 4;
+/** For a look: two of them do not see each other. */
+const shared = 1 | 4;
+/** A look at the lock holds it for a moment, so that a daemon tries again within this time before it gives up. */
+const looks = { times: 50, everyMs: 10 };
 
 /** @throws EdgeFailure when another process holds it. Returns what lets go of it. */
 export function takeLock(state: StateDirectory): () => void {
   // Never given to children, which would hold it after the daemon's end.
   const fd = opened(state.lock);
+  let isMine = lockFile(fd, exclusive);
+  for (let time = 1; !isMine && time < looks.times; time++) {
+    Bun.sleepSync(looks.everyMs);
+    isMine = lockFile(fd, exclusive);
+  }
   // A lock on a file that was wiped meanwhile keeps no other process out.
-  if (!lockFile(fd) || statSync(state.lock, { throwIfNoEntry: false })?.ino !== fstatSync(fd).ino) {
+  if (!isMine || statSync(state.lock, { throwIfNoEntry: false })?.ino !== fstatSync(fd).ino) {
     closeSync(fd);
     const holder = lockHolder(state);
     const by = holder === null ? "another process" : `process ${holder}`;
@@ -49,7 +58,7 @@ export function isLocked(state: StateDirectory): boolean {
     return false;
   }
   try {
-    return !lockFile(fd);
+    return !lockFile(fd, shared);
   } finally {
     closeSync(fd);
   }
@@ -60,7 +69,7 @@ const libraries = [
   `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`,
 ];
 
-function lockFile(fd: number): boolean {
+function lockFile(fd: number, how: number): boolean {
   for (const library of libraries) {
     let flock: (fd: number, how: number) => number;
     try {
@@ -68,7 +77,7 @@ function lockFile(fd: number): boolean {
     } catch {
       continue;
     }
-    return flock(fd, exclusiveAtOnce) === 0;
+    return flock(fd, how) === 0;
   }
   throw new EdgeFailure(exits.failed, "The C library of this system was not found, so that nothing can be locked");
 }
