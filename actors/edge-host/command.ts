@@ -16,6 +16,10 @@ export type CommandEnd = Static<typeof CommandEnd>;
 export const CommandStatus = Type.Union([literals("pending", "dispatched", "running"), ...CommandEnd.anyOf]);
 export type CommandStatus = Static<typeof CommandStatus>;
 
+const ends: ReadonlySet<string> = new Set(CommandEnd.anyOf.map((word) => word.const));
+export const isEnd = (status: CommandStatus | undefined): status is CommandEnd =>
+  status !== undefined && ends.has(status);
+
 /** Kinds of errors that the service states; all others are the daemon's. */
 export const serviceErrorKinds = [
   "edge_disconnected",

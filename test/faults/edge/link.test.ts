@@ -126,7 +126,14 @@ test("a node killed and Redis flushed with commands in flight: true results", as
   running.result(second.command_id);
   expect((await ended(at, ann, run, 30_000)).summary).toMatchObject({ ok: 1, err: 1 });
   expect([...done.all("invoke"), ...running.all("invoke")]).toEqual([]);
+  // What people decided meanwhile, and no actor has heard of, is told by the next round.
+  const { sql } = at.stores;
+  await sql`update edge_hosts set revoked_at = clock_timestamp() where id = ${done.host.id}`;
+  await sql`update edge_hosts set held = true where id = ${running.host.id}`;
   await other.restart();
+  await done.expect("revoked", () => true, 40_000);
+  expect((await done.end()).code).toBe(4003);
+  await until(async () => (await hostOf(at, ann, running)).not_accepting.join() === "held", { timeoutMs: 40_000 });
   // One that does not come back is found to be away.
   await until(async () => (await hostOf(at, ann, away)).status === "disconnected", { timeoutMs: 40_000, everyMs: 200 });
 });
@@ -173,4 +180,26 @@ test("all nodes leave one by one while 200 hosts run: each command once", async 
   expect(daemons.flatMap(({ faults }) => faults)).toEqual([]);
   expect((await runOf(at, ann, run)).per_node[0]).toMatchObject({ attempt: 1, status: "ok", late: false });
   for (const daemon of daemons) daemon.cut();
+});
+
+test("Redis away: links stay open, and a node alone brings commands to their ends", async () => {
+  await other.stop();
+  const one = await daemonOf(at, ann);
+  const { epoch } = await one.welcome();
+  const run = await invoke(at, ann, [one], { retries: 1, retry_on: ["err"] });
+  const first = await one.expect("invoke");
+  await own.withoutRedis(async () => {
+    one.heartbeat();
+    await one.expect("ack");
+    one.started(first.command_id);
+    one.result(first.command_id, { status: "err", exit_code: 1, error_kind: "nonzero_exit" });
+    await one.settled();
+    const again = await one.expect("invoke", () => true, 20_000);
+    expect(again).toMatchObject({ fleet_command_id: run, attempt: 2 });
+    one.result(again.command_id);
+    await one.settled();
+  });
+  expect((await ended(at, ann, run, 30_000)).summary).toMatchObject({ ok: 1, failed: 0 });
+  expect([one.closed, one.faults, (await hostOf(at, ann, one)).connection.epoch]).toEqual([null, [], epoch]);
+  one.cut();
 });

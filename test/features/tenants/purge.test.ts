@@ -6,6 +6,8 @@ import { join } from "node:path";
 import { features } from "../../../src/node/features.ts";
 import { say } from "../../harness/manifests.ts";
 import { until } from "../../harness/until.ts";
+import { EdgeFixture } from "../edge/fixture.ts";
+import { daemonOf, invoke } from "../edge/link/fixture.ts";
 import { type Fixture, type Headers, openFixture } from "./fixture.ts";
 
 let at: Fixture;
@@ -87,6 +89,12 @@ test("a purge leaves no row, file or secret of the tenant; its name and its log 
   await done("POST", "/v1/stimulus-routes", { source: "ci", workflow: "sign" });
   await done("POST", "/v1/stimuli", { source: "ci", content: {} });
   await done("POST", "/v1/api-keys", { name: "ci", scopes: ["agent:list"] });
+  const edge = new EdgeFixture(at.stores, node);
+  const daemon = await daemonOf(edge, ann);
+  await daemon.welcome();
+  await invoke(edge, ann, [daemon]);
+  daemon.started((await daemon.expect("invoke")).command_id);
+  await daemon.settled();
   await done("PUT", "/v1/secrets/ci/token", { value: "s3cret-value-of-the-tenant" });
   await done("POST", "/v1/credentials/api-key", { provider: "openai", api_key: "k-of-the-tenant" });
   const shared = await at.deploy(ann);
@@ -104,9 +112,14 @@ test("a purge leaves no row, file or secret of the tenant; its name and its log 
       what: "the cancellations",
     },
   );
+  await daemon.expect("revoked", () => true, 40_000);
+  expect((await daemon.end()).code).toBe(4003);
+  const hostActors = () => at.stores.sql`select from runtime_actors where tenant = ${slug} and kind = 'edge-host'`;
+  expect((await hostActors()).count).toBe(1);
   await overdue(slug);
   await purged(slug);
 
+  expect((await hostActors()).count).toBe(0);
   expect((await tablesWith(slug)).sort()).toEqual(expect.arrayContaining(["audit_entries"]));
   const kept = ["audit_chains", "audit_entries"];
   expect((await tablesWith(slug)).filter((table) => !kept.includes(table))).toEqual([]);

@@ -27,6 +27,10 @@ class Host {
     const said = await edge(words, { env: { HOME: scratch("home") } });
     if (said.code !== 0) throw new Error(said.err);
     appendFileSync(this.state.config, "reconnect: [0.2]\n");
+    // One context more, by name; all that is not named goes by the profile.
+    const open = '  - {name: bulk, capabilities: [{tool_pattern: "cmd.run"}]}\n';
+    const written = readFileSync(this.state.config, "utf8");
+    writeFileSync(this.state.config, written.replace("contexts:\n", `contexts:\n${open}`));
     return this;
   }
 
@@ -95,6 +99,27 @@ test("a run is previewed, listed and shown as the service has it", async () => {
   const again = await json("fleet", "runs", id, "--follow");
   const lasting = ({ event }: { event: string }) => event !== "command_progress";
   expect([again.code, again.lines.filter(lasting)]).toEqual([0, done.lines.filter(lasting)]);
+});
+
+// edge-fleet 35
+test("50 MiB of no text from one host: exact counts, its link and the others unharmed", async () => {
+  const bytes = 50 * 1024 * 1024;
+  const linkOf = async (name: string) =>
+    (await json("ls", "--tag", "try")).json.items.find((one: { name: string }) => one.name === name);
+  const before = await linkOf("try-1");
+  const script = `head -c ${bytes} /dev/zero | tr '\\0' '\\377'; printf end`;
+  const flood = json("fleet", "run", `@${before.node_id}`, "--security-context", "bulk", "--", "sh", "-c", script);
+  const beside = await shown("fleet", "run", "tags=try", "--", "echo", "beside");
+  expect([beside.code, beside.out]).toEqual([0, expect.stringContaining("3 ok")]);
+  const done = await flood;
+  const { summary, fleet_command_id: id } = done.lines.at(-1).data;
+  expect([done.code, summary.ok]).toEqual([0, 1]);
+  const [one] = (await json("fleet", "runs", id)).json.per_node;
+  expect(one).toMatchObject({ status: "ok", stdout_bytes: bytes + 3, stderr_bytes: 0, truncated: true });
+  expect(one.stdout_tail).toEndWith("\uFFFDend");
+  expect(Buffer.byteLength(one.stdout_tail)).toBeLessThanOrEqual(8_192);
+  const after = await linkOf("try-1");
+  expect(after).toMatchObject({ status: "connected", accepting: true, connection: before.connection });
 });
 
 test("commands fail fast and end with 6, too few hosts with 9, none with 5", async () => {

@@ -68,6 +68,13 @@ export function commandRecords(sql: Sql) {
       sql<CommandRow[]>`
         select ${columns} from edge_commands where tenant = ${tenant} and id = any(${texts(ids)}::uuid[])`,
 
+    /** How those of the ids stand that are on record: each that was ever sent is, and each that has ended. */
+    async statuses(tenant: string, ids: readonly string[]): Promise<ReadonlyMap<string, CommandStatus>> {
+      const rows = await sql<{ id: string; status: CommandStatus }[]>`
+        select id, status from edge_commands where tenant = ${tenant} and id = any(${texts(ids)}::uuid[])`;
+      return new Map(rows.map(({ id, status }) => [id, status]));
+    },
+
     /** The newest ones that were sent to a host, at most 50. */
     ofHost: (tenant: string, hostId: string): Promise<readonly RecentCommand[]> =>
       sql<RecentCommand[]>`

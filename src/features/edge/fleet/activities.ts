@@ -1,4 +1,5 @@
 /** What runs have done: their hosts are asked, by the ids that stand at the places of their targets. */
+import { isEnd } from "../../../../actors/edge-host/command.ts";
 import { edgeHost } from "../../../../actors/edge-host/host.ts";
 import { go, offer, resolve, stop } from "../../../../actors/fleet-run/activities.ts";
 import { fleetRun } from "../../../../actors/fleet-run/fleet-run.ts";
@@ -13,7 +14,7 @@ import { type ResolutionOptions, type Resolved, resolveTarget } from "./resoluti
 export interface FleetActivitiesOptions {
   readonly runtime: Pick<Runtime, "of">;
   readonly records: RunRecords;
-  readonly commands: Pick<Commands, "many">;
+  readonly commands: Pick<Commands, "statuses">;
   readonly resolution: ResolutionOptions;
   readonly holdsOf: (tenant: string) => Promise<readonly Holding[]>;
   /** Told of hosts that a run leaves out. */
@@ -52,12 +53,22 @@ export function fleetActivities(options: FleetActivitiesOptions): readonly Activ
     return rows.map(({ idx, node_id }) => ({ idx, hostId: node_id, commandId: commandId(key, idx, attempt) }));
   }
 
+  /** Hosts remember the last ends alone: a portion that is handed over once more, much later, must start none again. */
+  async function notEnded({ tenant }: ActivityContext["actor"], all: readonly Placed[]): Promise<readonly Placed[]> {
+    const statuses = await commands.statuses(
+      tenant,
+      all.map(({ commandId }) => commandId),
+    );
+    return all.filter(({ commandId }) => !isEnd(statuses.get(commandId)));
+  }
+
   return [
     implement(offer, { concurrency: 16, ...tries }, async (input, { actor }) => {
       const { indices, attempt, ...same } = input;
       const { tenant, key } = actor;
       const full: number[] = [];
-      await sideBySide(await placed(actor, indices, attempt), atOnce, async ({ idx, hostId, commandId }) => {
+      const all = await notEnded(actor, await placed(actor, indices, attempt));
+      await sideBySide(all, atOnce, async ({ idx, hostId, commandId }) => {
         const body = { command_id: commandId, run_id: key, idx, attempt, ...same };
         const { outcome } = await hosts.at(tenant, hostId).ask("offer", body, { repeatable: true });
         if (outcome === "full") full.push(idx);
@@ -83,11 +94,10 @@ export function fleetActivities(options: FleetActivitiesOptions): readonly Activ
         else await host.tellCommitted("cancel", { command_id, reason });
       });
       // Hosts that were never given theirs remember that they are not to start it, and tell of nothing.
-      const rows = await commands.many(
+      const known = await commands.statuses(
         tenant,
         all.map(({ commandId }) => commandId),
       );
-      const known = new Set(rows.map(({ id }) => id));
       return { unknown: all.filter(({ commandId }) => !known.has(commandId)).map(({ idx }) => idx) };
     }),
 

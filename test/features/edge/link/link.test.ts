@@ -1,8 +1,10 @@
 /** Links of scripted daemons to a node: handshakes, frames, commands and their ends (docs/reference/edge-link.md). */
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
+import { connect } from "node:net";
 import type { ScriptedDaemon } from "../../../harness/edge/scripted-daemon.ts";
 import { until } from "../../../harness/until.ts";
 import { EdgeFixture, type Headers, newKey, told } from "../fixture.ts";
+import { RunReader } from "../fleet/fixture.ts";
 import { daemonOf, ended, hostOf, invoke, runOf } from "./fixture.ts";
 
 let at: EdgeFixture;
@@ -267,6 +269,49 @@ test("a daemon that stops accepting, and accepts again, is known as such", async
   await until(async () => (await hostOf(at, ann, one)).accepting);
 });
 
+test("a frame whose wake-up was lost is sent some seconds later, once", async () => {
+  const one = await daemon();
+  await one.welcome();
+  const command_id = crypto.randomUUID();
+  await at.stores.sql`
+    insert into edge_frames (tenant, host_id, epoch, node, kind, command_id, body, created_at)
+    select tenant, id, epoch, owner_node, 'cancel', ${command_id}, '{"reason":"late"}',
+      clock_timestamp() - interval '6 seconds'
+    from edge_hosts where id = ${one.host.id}`;
+  expect(await one.expect("cancel")).toEqual({ command_id, reason: "late", grace_ms: 5_000 });
+  await until(
+    async () => (await at.stores.sql`select 1 from edge_frames where command_id = ${command_id}`).count === 0,
+  );
+  expect(one.all("cancel")).toHaveLength(1);
+});
+
+// edge-fleet 35
+test("a flood of output, and a reader of it that stands still, hold nothing up", async () => {
+  const one = await daemon();
+  await one.welcome();
+  const run = await invoke(at, ann, [one]);
+  const { command_id } = await one.expect("invoke");
+  one.started(command_id);
+  await one.settled();
+  const path = `/v1/edge/fleet/runs/${run}/stream`;
+  const standing = connect(at.node.port, "127.0.0.1").pause();
+  standing.write(`GET ${path} HTTP/1.1\r\nHost: here\r\nAuthorization: ${ann.Authorization}\r\n\r\n`);
+  const reader = new RunReader(`${at.node.url}${path}`, { headers: ann });
+  await reader.first("fleet_started");
+  const piece = Buffer.alloc(16_384, 0xff);
+  const bytes = 512 * piece.length;
+  // It takes no notice of what it is given back.
+  for (let offset = 0; offset < bytes; offset += piece.length) one.progress(command_id, offset, piece);
+  one.heartbeat();
+  one.result(command_id, { stdout_bytes: bytes, truncated: true });
+  expect(await reader.end()).toMatchObject({ status: "complete", summary: { ok: 1 } });
+  await one.settled();
+  expect([one.closed, standing.destroyed]).toEqual([null, false]);
+  for (const { credit = 0 } of one.all("ack")) expect(credit).toBeLessThanOrEqual(262_144);
+  expect((await runOf(at, ann, run)).per_node).toMatchObject([{ stdout_bytes: bytes, truncated: true }]);
+  standing.destroy();
+});
+
 test("lists show hosts by label and status, groups the status of members", async () => {
   const zone = await daemon({ name: "zone-b", tags: ["listed"] });
   await zone.welcome({ capabilities: { ...zone.capabilities, labels: { zone: "b", tier: "1" } } });
@@ -319,6 +364,12 @@ test("a daemon that says no hello within 10 s is sent away", async () => {
 test("heartbeats reach the record of their host, while its link is its own", async () => {
   const one = await daemon();
   await one.welcome();
+  // The link of this one is another node's, and word of it was lost.
+  const moved = await daemon();
+  await moved.welcome();
+  await at.stores.sql`
+    update edge_hosts set epoch = epoch + 1, owner_node = 'another' where id = ${moved.host.id}`;
+  moved.heartbeat(true, 3);
   one.heartbeat(true, 3);
   await one.expect("ack");
   const known = await until(
@@ -330,4 +381,6 @@ test("heartbeats reach the record of their host, while its link is its own", asy
   );
   expect(known).toMatchObject({ status: "connected", running: 3, last_seen_at: expect.any(String) });
   expect(one.closed).toBeNull();
+  expect((await moved.end()).code).toBe(4009);
+  expect(await hostOf(at, ann, moved)).toMatchObject({ last_heartbeat_at: null, running: 0 });
 });

@@ -1,11 +1,20 @@
 /** Which links a node takes, and how it ends them (docs/reference/edge-link.md). */
 import { afterEach, expect, test } from "bun:test";
+import { createHash, generateKeyPairSync } from "node:crypto";
+import { CompactSign } from "jose";
+import { enrollmentAudience, enrollmentIssuer } from "../../../../actors/edge/enrollment.ts";
+import { unsignedText } from "../../../../actors/edge/frame-text.ts";
 import { frameLimits } from "../../../../actors/edge/frames.ts";
+import { enrollmentMessage } from "../../../../actors/edge/signing.ts";
+import { Problem } from "../../../../actors/kernel/problem.ts";
+import { createDaemons } from "../../../../src/features/edge/enrollment/daemon.ts";
 import { admission } from "../../../../src/features/edge/link/admission.ts";
 import type { LinkHooks } from "../../../../src/features/edge/link/link.ts";
 import { createLinks, type Links } from "../../../../src/features/edge/link/links.ts";
 import { createMetrics } from "../../../../src/features/edge/link/metrics.ts";
+import { createUplink } from "../../../../src/features/edge/link/uplink.ts";
 import type { Socket } from "../../../../src/http/sockets.ts";
+import { publicHalf, signed } from "../../../actors/edge/vectors.ts";
 import { until } from "../../../harness/until.ts";
 import { newKey } from "../fixture.ts";
 
@@ -14,8 +23,10 @@ const metrics = createMetrics({ sql, beforeHello: () => 0, incidents: () => new 
 
 class FakeSocket implements Socket {
   readonly closes: [number, string][] = [];
+  readonly sent: string[] = [];
   waiting = 0;
   send(text: string): void {
+    this.sent.push(text);
     this.waiting += text.length;
   }
   unsent = (): number => this.waiting;
@@ -29,9 +40,14 @@ let links: Links;
 afterEach(() => links?.stop());
 let ms = 0;
 
-function opened(hooks: Partial<LinkHooks> = {}, said: unknown[] = [], heartbeatMs = 30_000) {
+function opened(
+  hooks: Partial<LinkHooks> = {},
+  said: unknown[] = [],
+  heartbeatMs = 30_000,
+  now: () => number = () => 0,
+) {
   links = createLinks({
-    ...{ node: "n1", staleMs: 3 * heartbeatMs, heartbeatMs, steady: () => ms, now: () => 0 },
+    ...{ node: "n1", staleMs: 3 * heartbeatMs, heartbeatMs, steady: () => ms, now },
     hooks: { metrics, greet() {}, frame() {}, refused() {}, turnedAway: () => null, ...hooks },
     health: (_, isHealthy) => said.push(isHealthy),
     closed: (link, longer) => said.push(["closed", link.epoch, longer]),
@@ -87,6 +103,44 @@ test("what a daemon does not read is bounded: it is sent away for a while", () =
   expect(said).toEqual([["closed", 1, true]]);
 });
 
+// edge-fleet 35
+test("output beyond the window is dropped and counted, and the window opens again", async () => {
+  const outputs: number[] = [];
+  const uplink = createUplink({
+    ...{ metrics, now: () => 0, accepting() {}, beat() {}, policyRefused() {} },
+    progress: {
+      output: (_, run, { offset }) => void outputs.push(run === "r1" ? offset : -1),
+      step() {},
+      async ended() {},
+    },
+    report: async () => ({ current: true, unfinished: 0, ended: [] }),
+  });
+  opened({ frame: uplink.frame });
+  const { link, socket } = linked("h1");
+  const command_id = crypto.randomUUID();
+  uplink.opened(link, new Map([[command_id, "r1"]]), null);
+  const bytes = 16_384;
+  const window = frameLimits.outputWindow / bytes;
+  const data = Buffer.alloc(bytes, 0xff).toString("base64");
+  const say = (nth: number) =>
+    link.message(unsignedText("progress", JSON.stringify({ command_id, stream: "stdout", offset: nth * bytes, data })));
+  const droppedBytes = async () => (await metrics.dropped.get()).values.reduce((sum, { value }) => sum + value, 0);
+  const before = await droppedBytes();
+  for (let nth = 0; nth < 10 * window; nth++) say(nth);
+  expect(outputs).toEqual(Array.from({ length: window }, (_, nth) => nth * bytes));
+  expect((await droppedBytes()) - before).toBe(9 * window * bytes);
+  const acks = () =>
+    socket.sent.flatMap((text) => {
+      const { t, b } = JSON.parse(text);
+      return t === "ack" ? [JSON.parse(b)] : [];
+    });
+  await until(() => acks().length > 0, { what: "the ack" });
+  expect(acks()).toEqual([{ seq: 1, credit: frameLimits.outputWindow }]);
+  say(10 * window);
+  expect(outputs).toHaveLength(window + 1);
+  expect(link.isOpen).toBe(true);
+});
+
 test("an older epoch and a revocation end a link, its own standing does not", () => {
   opened();
   const [moved, gone, own] = [linked("h1"), linked("h2"), linked("h3")];
@@ -104,6 +158,45 @@ test("a node that leaves takes no links, and closes those that it has with 1012"
   await links.leave();
   expect(all.map(({ socket }) => socket.closes[0]?.[0])).toEqual([1012, 1012]);
   expect(() => links.requireRoom("10.0.0.2")).toThrow("no more links");
+});
+
+test("without the time of the database no link, enrollment or rotation is taken", async () => {
+  const unknown = () => {
+    throw new Problem("service_unavailable", "The time of the database is not known here");
+  };
+  opened({}, [], 30_000, unknown);
+  expect(() => links.create(null)).toThrow("The time of the database");
+  expect(links.freshCount()).toBe(0);
+  const { publicKey, privateKey } = generateKeyPairSync("ed25519");
+  const daemons = createDaemons({
+    ...{ sql, databaseNow: unknown, info() {}, records: {}, hosts: {}, incidents: {} },
+    keys: { find: async () => publicKey },
+    tenants: { find: async () => ({ slug: "north", status: "active" }) },
+  } as never);
+  const host = newKey();
+  const public_key = publicHalf(host);
+  const claims = {
+    ...{
+      jti: crypto.randomUUID(),
+      tid: "north",
+      sub: "ann",
+      aud: enrollmentAudience,
+      iss: enrollmentIssuer,
+      nbf: 1,
+      exp: 2,
+    },
+    ...{ cep: "here:1", url: "http://here:1", skt: "x" },
+  };
+  const text = new TextEncoder().encode(JSON.stringify(claims));
+  const token = await new CompactSign(text).setProtectedHeader({ alg: "EdDSA", kid: "edge-1" }).sign(privateKey);
+  const signature = signed(host, enrollmentMessage(public_key, createHash("sha256").update(token).digest("hex")));
+  const request = new Request("http://here") as never;
+  const signatures = { signature_old: signature, signature_new: signature };
+  const rotation = { node_id: crypto.randomUUID(), new_public_key: public_key, issued_at: 1, ...signatures };
+  const refused = async (asked: Promise<unknown>) => asked.catch(({ status, code }: Problem) => [status, code]);
+  const expected = [503, "service_unavailable"];
+  expect(await refused(daemons.enroll(request, { token, public_key, signature }))).toEqual(expected);
+  expect(await refused(daemons.rotate(request, rotation))).toEqual(expected);
 });
 
 test("so many hellos a second are admitted, and no more", () => {
