@@ -120,10 +120,17 @@ export function createLinks(options: LinksOptions) {
     /** The first message has come. */
     heard: leaveFresh,
 
-    /** The link is the host's from now on. */
-    take(link: Link, hostId: string): void {
+    /** The link is the host's from now on. @returns false: a link of a later epoch is, and this one has ended */
+    take(link: Link, hostId: string): boolean {
+      const other = byHost.get(hostId);
+      if (other !== undefined && other.epoch > link.epoch) {
+        link.close(closes.superseded, "superseded");
+        return false;
+      }
+      if (other !== link) other?.close(closes.superseded, "superseded");
       byHost.set(hostId, link);
       wheel.set(link, unhealthyMs);
+      return true;
     },
 
     /** What is committed of a host: an older link of it ends here. */

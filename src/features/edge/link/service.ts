@@ -139,7 +139,7 @@ export function openLink(node: Node, { edgeCommands, edgeHosts, edgeKeys, edgeRu
         actor(host).tell("link_closed", { epoch: reply.epoch, longer: false }).catch(failed);
         return;
       }
-      links.take(link, host.id);
+      if (!links.take(link, host.id)) return;
       const runs = new Map(reply.in_flight.map(({ command_id, run_id }) => [command_id, run_id]));
       const owed = reply.outdated ? hello.commands.map(({ command_id }) => command_id) : null;
       uplink.opened(link, runs, owed);

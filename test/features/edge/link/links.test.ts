@@ -38,8 +38,8 @@ function opened(hooks: Partial<LinkHooks> = {}, said: unknown[] = [], heartbeatM
   });
   return said;
 }
-/** An open link of a host. */
-function linked(hostId: string) {
+/** An open link of a host, or one that has ended as another has its place. */
+function linked(hostId: string, epoch = 1) {
   const socket = new FakeSocket();
   const link = links.create("10.0.0.1");
   link.opened(socket);
@@ -48,9 +48,8 @@ function linked(hostId: string) {
   const connection = { hostId, serverNonce: link.serverNonce, clientNonce: "" };
   link.host = { id: hostId, tenant: "north", name: hostId, key, connection, signing: { kid: "edge-1", key } };
   links.heard(link);
-  link.epoch = 1;
-  links.take(link, hostId);
-  link.welcome(link.host, 1, {});
+  link.epoch = epoch;
+  if (links.take(link, hostId)) link.welcome(link.host, epoch, {});
   return { link, socket };
 }
 
@@ -96,6 +95,15 @@ test("an older epoch and a revocation end a link, its own standing does not", ()
   expect(moved.socket.closes.map(([code]) => code)).toEqual([4009]);
   expect(gone.socket.closes.map(([code]) => code)).toEqual([4003]);
   expect(own.socket.closes).toEqual([]);
+});
+
+test("of two links of a host on one node the later epoch's stays, whichever is taken last", () => {
+  opened();
+  const [first, third] = [linked("h1"), linked("h1", 3)];
+  expect(first.socket.closes.map(([code]) => code)).toEqual([4009]);
+  const second = linked("h1", 2);
+  expect(second.socket.closes.map(([code]) => code)).toEqual([4009]);
+  expect([links.linkOf("h1") === third.link, third.socket.closes]).toEqual([true, []]);
 });
 
 test("a node that leaves takes no links, and closes those that it has with 1012", async () => {
