@@ -97,7 +97,7 @@ test("an older epoch and a revocation end a link, its own standing does not", ()
   expect(own.socket.closes).toEqual([]);
 });
 
-test("of two links of a host on one node the later epoch's stays, whichever is taken last", () => {
+test("of two links of a host the one of the later epoch stays", () => {
   opened();
   const [first, third] = [linked("h1"), linked("h1", 3)];
   expect(first.socket.closes.map(([code]) => code)).toEqual([4009]);
