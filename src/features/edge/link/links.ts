@@ -16,7 +16,7 @@ export interface LinksOptions {
   readonly now: () => number;
   readonly hooks: Omit<LinkHooks, "ended" | "steady">;
   /** A link is silent for longer than a healthy one, or is heard again. */
-  health(link: Link, isHealthy: boolean): void;
+  health(link: Link): void;
   /** A link has ended that was a host's. @param longer what waits for the host waits a minute longer */
   closed(link: Link, longer: boolean): void;
 }
@@ -57,7 +57,7 @@ export function createLinks(options: LinksOptions) {
 
   function setHealth(link: Link, isHealthy: boolean): void {
     link.isHealthy = isHealthy;
-    options.health(link, isHealthy);
+    options.health(link);
   }
 
   function leaveFresh(link: Link): void {

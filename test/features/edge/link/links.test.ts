@@ -5,6 +5,8 @@ import { admission } from "../../../../src/features/edge/link/admission.ts";
 import type { LinkHooks } from "../../../../src/features/edge/link/link.ts";
 import { createLinks, type Links } from "../../../../src/features/edge/link/links.ts";
 import { createMetrics } from "../../../../src/features/edge/link/metrics.ts";
+import { createTelling } from "../../../../src/features/edge/link/telling.ts";
+import { createUplink } from "../../../../src/features/edge/link/uplink.ts";
 import type { Socket } from "../../../../src/http/sockets.ts";
 import { until } from "../../../harness/until.ts";
 import { newKey } from "../fixture.ts";
@@ -33,7 +35,7 @@ function opened(hooks: Partial<LinkHooks> = {}, said: unknown[] = [], heartbeatM
   links = createLinks({
     ...{ node: "n1", staleMs: 3 * heartbeatMs, heartbeatMs, steady: () => ms, now: () => 0 },
     hooks: { metrics, greet() {}, frame() {}, refused() {}, ...hooks },
-    health: (_, isHealthy) => said.push(isHealthy),
+    health: ({ isHealthy }) => said.push(isHealthy),
     closed: (link, longer) => said.push(["closed", link.epoch, longer]),
   });
   return said;
@@ -75,6 +77,52 @@ test("a silent link is unhealthy, healthy again by a heartbeat, and closed at la
   ms += 3_000;
   await until(() => socket.closes.length > 0, { what: "another look at it" });
   expect(socket.closes).toEqual([[4002, "silent"]]);
+});
+
+test("what a host was told in vain, or too often, its next heartbeat tells", async () => {
+  const told: (boolean | null)[] = [];
+  let isAway = true;
+  const steady = 0;
+  const changed = createTelling({
+    steady: () => steady,
+    failed() {},
+    async tell({ accepting }) {
+      if (isAway) throw new Error("away");
+      told.push(accepting);
+    },
+  });
+  const uplink = createUplink({
+    ...{ metrics, now: () => 0, changed, beat() {}, policyRefused() {} },
+    progress: {} as never,
+    report: () => Promise.reject(new Error("nothing is reported")),
+  });
+  opened({ frame: uplink.frame });
+  const { link } = linked("h1");
+  uplink.opened(link, new Map(), null);
+  const heartbeat = async (accepting: boolean) => {
+    link.message(JSON.stringify({ t: "heartbeat", b: JSON.stringify({ running: 0, accepting }) }));
+    await Promise.resolve();
+  };
+  await heartbeat(true);
+  expect([told, link.isBehind]).toEqual([[], true]);
+  isAway = false;
+  await heartbeat(true);
+  await heartbeat(true);
+  expect([told, link.isBehind]).toEqual([[true], false]);
+  for (let nth = 0; nth < 100; nth++) await heartbeat(nth % 2 === 1);
+  expect([told.length, link.isBehind]).toEqual([3, true]);
+});
+
+test("little may come before a link is open", () => {
+  opened();
+  const socket = new FakeSocket();
+  const link = links.create("10.0.0.1");
+  link.opened(socket);
+  link.message("{}");
+  link.message("x".repeat(65_536));
+  expect(socket.closes).toEqual([]);
+  link.message("x");
+  expect(socket.closes).toEqual([[4000, "too much before the welcome"]]);
 });
 
 test("what a daemon does not read is bounded: it is sent away for a while", () => {
