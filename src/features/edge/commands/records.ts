@@ -68,6 +68,14 @@ export function commandRecords(sql: Sql) {
       sql<CommandRow[]>`
         select ${columns} from edge_commands where tenant = ${tenant} and id = any(${texts(ids)}::uuid[])`,
 
+    /** Which of the ids are on record, and whether they have ended. What came of them, which is large, is left out. */
+    async standing(tenant: string, ids: readonly string[]): Promise<ReadonlyMap<string, { readonly ended: boolean }>> {
+      const rows = await sql<{ id: string; ended: boolean }[]>`
+        select id, ended_at is not null as ended from edge_commands
+        where tenant = ${tenant} and id = any(${texts(ids)}::uuid[])`;
+      return new Map(rows.map(({ id, ended }) => [id, { ended }]));
+    },
+
     /** The newest ones that were sent to a host, at most 50. */
     ofHost: (tenant: string, hostId: string): Promise<readonly RecentCommand[]> =>
       sql<RecentCommand[]>`

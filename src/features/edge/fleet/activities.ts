@@ -13,7 +13,7 @@ import { type ResolutionOptions, type Resolved, resolveTarget } from "./resoluti
 export interface FleetActivitiesOptions {
   readonly runtime: Pick<Runtime, "of">;
   readonly records: RunRecords;
-  readonly commands: Pick<Commands, "many">;
+  readonly commands: Pick<Commands, "standing">;
   readonly resolution: ResolutionOptions;
   readonly holdsOf: (tenant: string) => Promise<readonly Holding[]>;
   /** Told of hosts that a run leaves out. */
@@ -52,12 +52,22 @@ export function fleetActivities(options: FleetActivitiesOptions): readonly Activ
     return rows.map(({ idx, node_id }) => ({ idx, hostId: node_id, commandId: commandId(key, idx, attempt) }));
   }
 
+  const standingOf = (tenant: string, all: readonly Placed[]) =>
+    commands.standing(
+      tenant,
+      all.map(({ commandId }) => commandId),
+    );
+
   return [
     implement(offer, { concurrency: 16, ...tries }, async (input, { actor }) => {
       const { indices, attempt, ...same } = input;
       const { tenant, key } = actor;
       const full: number[] = [];
-      await sideBySide(await placed(actor, indices, attempt), atOnce, async ({ idx, hostId, commandId }) => {
+      const all = await placed(actor, indices, attempt);
+      // Hosts remember the last ones that ended there; work that is done again may name others.
+      const known = await standingOf(tenant, all);
+      const open = all.filter(({ commandId }) => known.get(commandId)?.ended !== true);
+      await sideBySide(open, atOnce, async ({ idx, hostId, commandId }) => {
         const body = { command_id: commandId, run_id: key, idx, attempt, ...same };
         const { outcome } = await hosts.at(tenant, hostId).ask("offer", body, { repeatable: true });
         if (outcome === "full") full.push(idx);
@@ -83,11 +93,7 @@ export function fleetActivities(options: FleetActivitiesOptions): readonly Activ
         else await host.tellCommitted("cancel", { command_id, reason });
       });
       // Hosts that were never given theirs remember that they are not to start it, and tell of nothing.
-      const rows = await commands.many(
-        tenant,
-        all.map(({ commandId }) => commandId),
-      );
-      const known = new Set(rows.map(({ id }) => id));
+      const known = await standingOf(tenant, all);
       return { unknown: all.filter(({ commandId }) => !known.has(commandId)).map(({ idx }) => idx) };
     }),
 

@@ -2,6 +2,8 @@
 import { expect, test } from "bun:test";
 import { readPolicy } from "../../../../actors/edge/policy.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
+import { commandId } from "../../../../src/features/edge/commands/port.ts";
+import { fleetActivities } from "../../../../src/features/edge/fleet/activities.ts";
 import { maskedArgs, readArgs } from "../../../../src/features/edge/fleet/asked.ts";
 import { needsApproval } from "../../../../src/features/edge/fleet/gate.ts";
 import { answerFor } from "../../../../src/features/edge/fleet/streaming.ts";
@@ -64,4 +66,29 @@ test("integers that some readers change are refused, environments are hidden", (
     env_additions: { A: "********" },
   });
   expect(maskedArgs({ env_additions: "x" })).toEqual({ env_additions: "x" });
+});
+
+test("work done again offers no command that has ended", async () => {
+  const offered: string[] = [];
+  const state = { resolution: 0, policy: {} };
+  const ask = async (_type: string, { command_id }: { command_id: string }) => {
+    offered.push(command_id);
+    return { outcome: "taken" };
+  };
+  const idOf = (idx: number) => commandId("r1", idx, 1);
+  const [handing] = fleetActivities({
+    runtime: { of: () => ({ at: () => ({ ask, read: async () => state }) }) } as never,
+    records: { targets: async () => [0, 1, 2].map((idx) => ({ idx, node_id: `h${idx}` })) } as never,
+    commands: {
+      standing: async () =>
+        new Map([
+          [idOf(0), { ended: true }],
+          [idOf(1), { ended: false }],
+        ]),
+    },
+    ...{ resolution: {} as never, holdsOf: async () => [], skipping() {} },
+  });
+  const input = { attempt: 1, indices: [0, 1, 2], held: false };
+  expect(await handing?.run(input, { actor: { tenant: "acme", key: "r1" } } as never)).toEqual({ full: [] });
+  expect(offered).toEqual([idOf(1), idOf(2)]);
 });
