@@ -74,6 +74,16 @@ test("a run refused or given up sends nothing; an approved one covers its repeat
   expect(await at.ended(again.body.fleet_command_id)).toMatchObject({ outcome: "complete" });
 });
 
+test("a run that waits keeps the hosts of a group that is deleted meanwhile", async () => {
+  const [host] = await at.hosts("grouped", ["grouped-1"]);
+  const group = (await at.call("POST", "groups", { name: "gone", pinned_members: [host?.id] })).body.group_id;
+  const id = await at.begin({ target: { Group: group }, ...uptime, policy: { approval: true } });
+  expect((await at.call("DELETE", `groups/${group}`)).status).toBe(204);
+  await decide(await approvalOf(id), "approve", cara);
+  await host?.result((await host.next()) ?? "");
+  expect(await at.ended(id)).toMatchObject({ outcome: "complete", target: { Group: group }, summary: { ok: 1 } });
+});
+
 // edge-fleet 42
 test("settings say from how many hosts on people are asked, and who may change them", async () => {
   await at.hosts("many", ["many-1", "many-2", "many-3"], false);
