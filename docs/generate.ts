@@ -1,6 +1,7 @@
 /** The generated pages of the reference: `npm run docs` writes them, a test fails while one is stale. */
 import { join } from "node:path";
 import { mustBeWritten } from "../actors/kernel/schema.ts";
+import { fleetTools } from "../src/features/edge/agent-calls/tools.ts";
 import type { ManagementTool } from "../src/features/management-tools/port.ts";
 import { agentTools } from "../src/features/operation-tools/agent-tools.ts";
 import { catalogueTools } from "../src/features/operation-tools/catalogue-tools.ts";
@@ -44,6 +45,7 @@ function toolsPage(): string {
     ...workflowTools(none).tools,
     ...intentTools(none),
     ...swarmTools(none),
+    ...fleetTools(none),
     ...catalogueTools(none),
     ...systemTools(none),
   ];

@@ -35,6 +35,7 @@ import {
   type Result,
   unchanged,
 } from "./turn.ts";
+import { toldWatchers } from "./watching.ts";
 
 type State = ApprovalState | null;
 
@@ -152,6 +153,13 @@ export const approval = defineActor({
       if (state?.status !== "pending") return unchanged(state);
       const turn = new ApprovalTurn(state, context);
       turn.withdraw(reason);
+      return turn.turn();
+    },
+
+    watch(state, { owner }, context) {
+      if (state === null) return { state, effects: toldWatchers(context, null, [owner]) };
+      const turn = new ApprovalTurn(state, context);
+      turn.watch(owner);
       return turn.turn();
     },
 

@@ -129,7 +129,7 @@ export const ApprovalDecided = Type.Object({
   arguments_sha256: Type.Optional(Text),
   /** Of a tool call that was approved: what all approvers granted. */
   remember: Type.Optional(Remember),
-  /** Of a tool call that was rejected: why. */
+  /** Of a tool call that was rejected, and for who waits with the owner: why. */
   reason: Type.Optional(Nullable(Text)),
 });
 export type ApprovalDecided = Static<typeof ApprovalDecided>;
@@ -200,6 +200,9 @@ export const notify = defineActivity({
   output: Type.Null(),
 });
 
+/** Where a decision goes: to who asked, and to who waits with them. */
+const Owner = Open.properties.owner;
+
 /** What an actor that opens approvals takes: it is told of the decision in one commit with it. */
 export const ownerMessages = { approval_decided: message({ body: ApprovalDecided }) };
 
@@ -210,7 +213,7 @@ export function ownerOf({ kind }: Protocol<typeof ownerMessages>, key: string): 
 
 export const approvalProtocol = defineProtocol({
   kind: "approval",
-  version: 4,
+  version: 5,
   messages: {
     /** By its owner, in one commit with the state entry. Repeatable. `arguments`: of a tool call, whole. */
     open: message({ body: Type.Object({ ...Open.properties, arguments: Type.Optional(CallArguments) }) }),
@@ -263,6 +266,11 @@ export const approvalProtocol = defineProtocol({
     escalate: message({ body: Nothing }),
     /** By its owner, which no longer waits for the decision. Repeatable. */
     withdraw: message({ body: Type.Object({ reason: Text }) }),
+    /**
+     * By one that waits for what the owner asked: it is told of the decision as the owner is, of a withdrawal as well, at
+     * once where that was before. Repeatable.
+     */
+    watch: message({ body: Type.Object({ owner: Owner }) }),
     /** By the owner of a tool call: whether the call it was approved for was run. The first one counts. */
     executed: message({ body: Type.Object({ executed: Type.Boolean() }) }),
     /** What became of one notification; see `notifications.ts`. */

@@ -94,6 +94,8 @@ export const ApprovalState = Type.Object({
   decision: Nullable(Decision),
   /** Present exactly where `request.tool_call` is. */
   call: Type.Optional(CallState),
+  /** Who waits with the owner; absent: none does. */
+  watchers: Type.Optional(Type.Array(Open.properties.owner)),
 });
 export type ApprovalState = Static<typeof ApprovalState>;
 

@@ -11,6 +11,7 @@ import {
   approvalProtocol,
   type Decider,
   type NotificationEvent,
+  type Open,
   ownerMessages,
   type Source,
   type Via,
@@ -19,6 +20,7 @@ import { announcements } from "./notifications.ts";
 import { approvalEvents, type EventDetails, type StoredEvent, storedEvent } from "./record.ts";
 import { type ApprovalState, type DecidedBy, type Decision, nameOf } from "./state.ts";
 import { type CallArguments, narrowest, type Remember } from "./tool-call.ts";
+import { toldWatchers, withWatcher } from "./watching.ts";
 
 /** Who decides, and how the decision came in; a link proves an address and no subject. */
 export interface DecisionSource {
@@ -138,6 +140,21 @@ export class ApprovalTurn extends TurnEffects<ApprovalMessages> {
       work_id: null,
     });
     this.forgetArguments();
+    this.tellWatchers();
+  }
+
+  /** One more waits with the owner. */
+  watch(watcher: Open["owner"]): void {
+    const { status, watchers = [] } = this.next;
+    if (status === "pending") this.change({ watchers: withWatcher(watchers, watcher) });
+    else this.push(...toldWatchers(this.context, this.next, [watcher]));
+  }
+
+  private tellWatchers(): void {
+    const { watchers = [] } = this.next;
+    if (watchers.length === 0) return;
+    this.push(...toldWatchers(this.context, this.next, watchers));
+    this.change({ watchers: [] });
   }
 
   /** Of an approval by several people how many have agreed so far, of a link where it came from. */
@@ -167,6 +184,7 @@ export class ApprovalTurn extends TurnEffects<ApprovalMessages> {
     const { owner } = this.next.request;
     const to = { kind: owner.kind, messages: ownerMessages };
     this.tell(to, owner.key, "approval_decided", body, { coCommit: true });
+    this.tellWatchers();
   }
 
   /** What the owner of a tool call is told beside the decision. */

@@ -42,6 +42,7 @@ export const welcomeOf = (
   outcome: "welcome",
   epoch: state.epoch,
   superseded,
+  accepting: !state.not_accepting.includes("daemon"),
   in_flight: inFlightOf(state).map(({ command_id, run_id }) => ({ command_id, run_id })),
   outdated: state.not_accepting.includes("outdated"),
   journal_replaced,

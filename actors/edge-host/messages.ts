@@ -71,6 +71,8 @@ export const HelloReply = Type.Union([
     /** The node of the link that this one supersedes; null: none was open. */
     superseded: Nullable(Text),
     in_flight: Type.Array(InFlight),
+    /** What the daemon said last of whether it takes commands. */
+    accepting: Type.Boolean(),
     /** Its daemon is too old for new commands. */
     outdated: Type.Boolean(),
     /** Unfinished commands met a journal that does not know them. */

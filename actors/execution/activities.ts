@@ -217,12 +217,27 @@ export const ToolAnswer = Type.Union([
 ]);
 export type ToolAnswer = Static<typeof ToolAnswer>;
 
+/** The call is a run on an edge host that people are asked about; made again once they have approved, it goes on. */
+export const HeldRun = Type.Object({
+  status: Type.Literal("waiting"),
+  fleet_command_id: Type.String(),
+  approval_id: Type.String(),
+  /** Unix ms. */
+  expires_at: Type.Integer(),
+});
+export type HeldRun = Static<typeof HeldRun>;
+
 /**
  * Outcome: `tool_outcome`. Run one fs or server tool. The arguments are those of call `call_id` in the assistant message
  * at entry `seq` of `log`. When resumed after a crash and not `repeatable`, answer `failed` with code `interrupted`
  * instead of running again.
  */
-export const toolCall = defineActivity({ name: "tool.call", version: 2, input: ToolCallInput, output: ToolAnswer });
+export const toolCall = defineActivity({
+  name: "tool.call",
+  version: 3,
+  input: ToolCallInput,
+  output: Type.Union([...ToolAnswer.anyOf, HeldRun]),
+});
 export type ToolOutcome = Outcome<typeof toolCall>;
 
 /** A call that people are to be asked about, and who asks them. */

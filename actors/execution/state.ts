@@ -50,6 +50,8 @@ export const CallWait = Type.Object({
       id: Text,
       expires_at: Int,
       on_timeout: Type.Union([Type.Literal("reject"), Type.Literal("fail")]),
+      /** Of a run on an edge host, which asked for it; absent: the call did. */
+      run: Type.Optional(Text),
     }),
   ),
   /** The approvals that were given: they are told whether the call ran. */
@@ -107,6 +109,8 @@ export const PendingCall = Type.Object({
   clearance: Type.Optional(ClearedCall),
   /** When policy said so; absent: from an earlier version. */
   cleared_at: Type.Optional(Int),
+  /** It began, and waits for people since; absent: it has not, or has not waited. */
+  begun: Type.Optional(Type.Literal(true)),
   /** Its record was begun. */
   on_record: Type.Optional(Type.Literal(true)),
   /** Present where people are asked about it. */

@@ -26,7 +26,7 @@ export function start(state: State, asked: Start, context: Context): Result<Star
     advance(turn);
   } else {
     const approval_id = context.newIdBeside(approvalProtocol);
-    turn.change({ approval_id });
+    turn.change({ approval_id, ...(asked.of_call === true ? { claim: { until: null } } : {}) });
     turn.tell(approvalProtocol, approval_id, "open", questionOf(turn, gate), { coCommit: true });
     turn.tellStarted();
     turn.tellStatus();
@@ -79,6 +79,14 @@ export function decided(turn: RunTurn, { approval_id, status }: ApprovalDecided)
     return;
   }
   turn.change({ approved: true });
+  if (state.claim === undefined) begin(turn);
+  else turn.awaitCall();
+}
+
+/** The call that the run is goes on; before people have approved it cannot. */
+export function proceed(turn: RunTurn): void {
+  if (!turn.isUnclaimed) return;
+  turn.claimed();
   begin(turn);
 }
 

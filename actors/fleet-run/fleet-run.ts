@@ -13,7 +13,7 @@ import { approvalProtocol } from "../approval/messages.ts";
 import { defineActor } from "../kernel/actor.ts";
 import type { Context } from "../kernel/turn.ts";
 import { advance } from "./advance.ts";
-import { begin, decided, resolvedAnew, start } from "./beginning.ts";
+import { begin, decided, proceed, resolvedAnew, start } from "./beginning.ts";
 import { ended, gone, offered, ready, stopped } from "./commands.ts";
 import { fleetRunProtocol } from "./messages.ts";
 import { FleetRunState, isOver, resolvedOf, standingOf } from "./state.ts";
@@ -30,6 +30,12 @@ export const fleetRun = defineActor({
   receive: {
     start,
     approval_decided: (state, decision, context) => within(state, context, (turn) => decided(turn, decision)),
+    proceed(state, _, context) {
+      if (state === null || isOver(state)) return { state, reply: {}, effects: [] };
+      const turn = new RunTurn(state, context);
+      proceed(turn);
+      return turn.turn({});
+    },
     resolved: (state, outcome, context) => within(state, context, (turn) => resolvedAnew(turn, outcome)),
 
     offered: (state, outcome, context) => within(state, context, (turn) => offered(turn, outcome)),
@@ -120,10 +126,15 @@ export const fleetRun = defineActor({
       within(state, context, (turn) => {
         turn.change({ again_at: null });
         const { status, approved, resolving, unstopped } = turn.state;
-        if (status === "awaiting_approval" && approved && resolving === null) begin(turn);
+        if (status === "awaiting_approval" && approved && resolving === null && !turn.isUnclaimed) begin(turn);
         if (unstopped.length === 0) return;
         turn.change({ unstopped: [] });
         turn.stop(unstopped);
+      }),
+
+    unclaimed: (state, _, context) =>
+      within(state, context, (turn) => {
+        if (turn.isUnclaimed) turn.end("cancelled", "cancelled");
       }),
 
     erase: () => ({ state: null, reply: {}, effects: [] }),

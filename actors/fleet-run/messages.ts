@@ -36,6 +36,8 @@ export const Start = Type.Object({
   resolution: Resolution,
   /** Null: it needs no approval. */
   gate: Nullable(Gate),
+  /** It is a tool call on one host: once people have approved it waits for the call, which is judged again first. */
+  of_call: Type.Optional(Type.Literal(true)),
   /** Of the run that this one repeats, which covers it. */
   approval_id: Nullable(Text),
   /** Why it may not send anything now. */
@@ -72,6 +74,8 @@ export const fleetRunProtocol = defineProtocol({
     /** The target is stored already. Repeatable. */
     start: message({ body: Start, reply: StartReply }),
     ...ownerMessages,
+    /** By the call that it is, which may go on now that people have approved. Repeatable. */
+    proceed: message({ body: Nothing, reply: Nothing }),
     /** The target as it is once people have approved. */
     resolved: message({ body: outcomeOf(resolve) }),
 
@@ -94,6 +98,8 @@ export const fleetRunProtocol = defineProtocol({
     deadline: message({ body: Nothing }),
     wake: message({ body: Nothing }),
     again: message({ body: Nothing }),
+    /** A timer: its call has not gone on. */
+    unclaimed: message({ body: Nothing }),
     /** By the retention sweep, and for a tenant that is erased. */
     erase: message({ body: Nothing, reply: Nothing }),
   },

@@ -61,6 +61,8 @@ export const FleetRunState = Type.Object({
   /** The target is being resolved anew. */
   resolving: Nullable(Text),
   approved: Type.Boolean(),
+  /** Of a tool call's run that people are asked about: until when it waits for its call; null: they have not approved. */
+  claim: Type.Optional(Type.Object({ until: Nullable(Milliseconds) })),
   /** Callers that wait until nothing starts any more. */
   pausing: Type.Array(Type.Object({ node: Text, call: Text, until: Milliseconds })),
 });

@@ -14,10 +14,12 @@ import type { EndReason, PauseReason, TerminalStatus } from "./words.ts";
 export type State = FleetRunState | null;
 export type Result<Reply = never> = Turn<FleetRunState, Reply, FleetRunMessages>;
 
+/** How long an approved run waits for its call to go on: behind other calls, or for a place among those that run. */
+const claimMs = 3600_000;
 /** How long what failed, and a host that holds too many commands, is left alone, ms. */
 const againAfterMs = 3000;
 
-export const timersOf = ({ status, started_at, policy, wake_at, again_at }: FleetRunState) => {
+export const timersOf = ({ status, started_at, policy, wake_at, again_at, claim }: FleetRunState) => {
   const left = status === "complete" || status === "halted" || status === "cancelled";
   if (left) return [];
   const { run_deadline_secs } = policy;
@@ -28,6 +30,7 @@ export const timersOf = ({ status, started_at, policy, wake_at, again_at }: Flee
       : []),
     ...(wake_at === null ? [] : [schedule("wake", wake_at, "wake", {})]),
     ...(again_at === null ? [] : [schedule("again", again_at, "again", {})]),
+    ...(claim?.until == null ? [] : [schedule("unclaimed", claim.until, "unclaimed", {})]),
   ];
 };
 
@@ -57,6 +60,22 @@ export class RunTurn extends TurnEffects<FleetRunMessages> {
 
   tellEvent(event: RunEvent): void {
     this.append(runEvents, event);
+  }
+
+  /** Whether it is approved and waits for its call. */
+  get isUnclaimed(): boolean {
+    return this.next.claim !== undefined && this.next.claim.until !== null;
+  }
+  awaitCall(): void {
+    const until = this.now + claimMs;
+    this.change({ claim: { until } });
+    this.schedule("unclaimed", until, "unclaimed", {});
+  }
+  /** Nothing waits for its call any more. */
+  claimed(): void {
+    if (!this.isUnclaimed) return;
+    this.change({ claim: { until: null } });
+    this.cancelTimer("unclaimed");
   }
 
   /** Tells how the run stands. */
@@ -205,6 +224,7 @@ export class RunTurn extends TurnEffects<FleetRunMessages> {
     const totals = { targets_resolved: resolvedOf(this.next), targets_skipped: skipped };
     this.tellEvent({ type: "ended", status, reason, ...totals, summary: summaryOf(this.next.targets) });
     for (const timer of ["deadline", "wake", "again"]) this.cancelTimer(timer);
+    this.claimed();
     this.change({ wake_at: null, again_at: null, handing: [], stops: [], unstopped: [] });
     this.answerPauses();
   }

@@ -55,12 +55,16 @@ export const CallOutcome = Type.Object({
 });
 export type CallOutcome = Static<typeof CallOutcome>;
 
+/** The call is a run on an edge host that people are asked about; made again once they have approved, it goes on. */
+export const HeldCall = Type.Object({ fleet_command_id: Text, approval_id: Text, expires_at: Milliseconds });
+export type HeldCall = Static<typeof HeldCall>;
+
 /** Makes the call that people have approved. */
 export const runCall = defineActivity({
   name: "tool_call.run",
-  version: 2,
+  version: 3,
   input: Nothing,
-  output: CallOutcome,
+  output: Type.Union([CallOutcome, Type.Object({ outcome: Type.Literal("held"), held: HeldCall })]),
 });
 
 /** Reads edited arguments as people may see them, and judges by today's policy whether they may run and who is asked. */
@@ -82,11 +86,16 @@ export type Opened = Static<typeof Opened>;
 
 export const toolCallProtocol = defineProtocol({
   kind: "tool_call",
-  version: 2,
+  version: 3,
   messages: {
     /** Its first question is opened in the same commit. Repeatable. */
     open: message({
       body: Type.Object({ call: KeptCall, shown: CallArguments, asked: Type.Array(AskedApproval, { minItems: 1 }) }),
+      reply: Nullable(Opened),
+    }),
+    /** It was made, and its run on a host asks people before it begins: the call waits with it. Repeatable. */
+    hold: message({
+      body: Type.Object({ call: KeptCall, shown: CallArguments, held: HeldCall }),
       reply: Nullable(Opened),
     }),
     ...ownerMessages,

@@ -5,12 +5,14 @@
  *                    ├─ rejected, timed out ─▶ answered (a failure)
  *                    └─ withdraw ─▶ withdrawn (no result)
  *
+ * A call whose run on a host asks people itself waits with the run, and joins it once it may begin.
  * Each question, its decision and the call's next step are one commit. What it came to is kept for a day.
  */
 import { type Static, Type } from "@sinclair/typebox";
-import { type ApprovalDecided, approvalProtocol } from "../approval/messages.ts";
+import { type ApprovalDecided, approvalProtocol, ownerOf } from "../approval/messages.ts";
 import { CallArguments, type Remember } from "../approval/tool-call.ts";
 import { executionProtocol, type OutsideNews } from "../execution/messages.ts";
+import { fleetRunProtocol } from "../fleet-run/messages.ts";
 import { defineActor } from "../kernel/actor.ts";
 import { defineLog, schedule } from "../kernel/effect.ts";
 import { AnyJson, JsonObject } from "../kernel/json.ts";
@@ -23,6 +25,7 @@ import { AskedApproval } from "../policy/security/clearance.ts";
 import { type InvocationFact, invocationFact } from "../tool/invocation.ts";
 import {
   CallOutcome,
+  type HeldCall,
   KeptCall,
   type Opened,
   runCall,
@@ -67,6 +70,8 @@ export const ToolCallState = Type.Object({
   edits: Type.Optional(Type.Integer()),
   /** What approvers have granted with it to a caller without an execution; absent: nothing. */
   grants: Type.Optional(Type.Array(Grant)),
+  /** Its run on a host, which asks people itself; absent: it has none, or has not asked. */
+  run: Type.Optional(Type.Object({ id: Text, is_open: Type.Boolean() })),
 });
 export type ToolCallState = Static<typeof ToolCallState>;
 
@@ -90,32 +95,32 @@ export const toolCall = defineActor({
     open(state, { call, shown, asked }, context): Result<Opened | null> {
       const [first] = asked;
       if (state !== null || first === undefined) return { state, reply: openedOf(state), effects: [] };
-      const turn = new CallTurn(
-        {
-          ...{ call, shown, asked, agreed: 0, approval_id: "", approvals: [], expires_at: 0 },
-          ...{ status: "waiting", edited: null, outcome: null, ended_at: null, given: [] },
-        },
-        context,
-      );
+      const turn = new CallTurn(newCall(call, shown, asked), context);
       turn.ask(first);
+      return { ...turn.turn(), reply: openedOf(turn.state) };
+    },
+
+    hold(state, { call, shown, held }, context): Result<Opened | null> {
+      if (state !== null) return { state, reply: openedOf(state), effects: [] };
+      const turn = new CallTurn(newCall(call, shown, []), context);
+      turn.hold(held);
       return { ...turn.turn(), reply: openedOf(turn.state) };
     },
 
     approval_decided(state, decision, context) {
       if (state?.status !== "waiting" || state.approval_id !== decision.approval_id) return { state, effects: [] };
       const turn = new CallTurn(state, context);
-      turn.decided(decision);
+      if (state.run?.is_open === true) turn.runDecided(decision);
+      else turn.decided(decision);
       return turn.turn();
     },
 
     ran(state, outcome, context) {
       if (state?.status !== "running") return { state, effects: [] };
       const turn = new CallTurn(state, context);
-      turn.ran(
-        outcome.ok
-          ? outcome.value
-          : failed(state.call.tool, outcome.code === "process_died" ? "interrupted" : outcome.code, outcome.message),
-      );
+      const ran = outcome.ok ? outcome.value : notMade(state.call.tool, outcome);
+      if (ran.outcome === "held") turn.hold(ran.held);
+      else turn.ran(ran);
       return turn.turn();
     },
 
@@ -129,7 +134,8 @@ export const toolCall = defineActor({
     withdraw(state, { reason }, context) {
       if (state?.status !== "waiting") return { state, effects: [] };
       const turn = new CallTurn(state, context);
-      turn.tell(approvalProtocol, state.approval_id, "withdraw", { reason }, { coCommit: true });
+      if (state.run?.is_open === true) turn.tell(fleetRunProtocol, state.run.id, "cancel", { by: null, reason });
+      else turn.tell(approvalProtocol, state.approval_id, "withdraw", { reason }, { coCommit: true });
       turn.withdrawn();
       return turn.turn();
     },
@@ -145,6 +151,14 @@ const openedOf = (state: State): Opened | null =>
 const failed = (tool: string, code: string, message: string): CallOutcome => ({
   outcome: "failed",
   result: { status: "error", isError: true, tool, error: message, code, message },
+});
+
+const notMade = (tool: string, { code, message }: { readonly code: string; readonly message: string }): CallOutcome =>
+  failed(tool, code === "process_died" ? "interrupted" : code, message);
+
+const newCall = (call: KeptCall, shown: CallArguments, asked: readonly AskedApproval[]): ToolCallState => ({
+  ...{ call, shown, asked: [...asked], agreed: 0, approval_id: "", approvals: [], expires_at: 0 },
+  ...{ status: "waiting", edited: null, outcome: null, ended_at: null, given: [] },
 });
 
 const maxReason = 16_384;
@@ -174,6 +188,33 @@ class CallTurn extends TurnEffects<ToolCallMessages> {
     this.tellExecution("waiting");
   }
 
+  /** Waits with the run that the call has begun. */
+  hold({ fleet_command_id, approval_id, expires_at }: HeldCall): void {
+    const { state } = this;
+    state.status = "waiting";
+    state.run = { id: fleet_command_id, is_open: true };
+    state.approval_id = approval_id;
+    state.approvals = [...state.approvals, approval_id];
+    state.expires_at = expires_at;
+    this.tell(approvalProtocol, approval_id, "watch", { owner: ownerOf(toolCallProtocol, this.context.key) });
+    this.note({ outcome: "waiting", approval_id });
+    this.tellExecution("waiting");
+  }
+
+  /** People have decided about the run; one that they approve goes on, and the call joins it. */
+  runDecided({ status, reason }: ApprovalDecided): void {
+    const { run, call } = this.state;
+    if (run !== undefined) this.state.run = { ...run, is_open: false };
+    if (status === "approved") {
+      this.tellExecution("approved");
+      this.run();
+    } else if (status === "withdrawn") {
+      this.tellExecution("rejected", { code: "cancelled" });
+      this.refuse(failed(call.tool, "cancelled", `The run of ${call.tool} was cancelled before it began`));
+    } else if (status === "timed_out") this.overdue("approval_timed_out");
+    else this.rejected(reason);
+  }
+
   decided({
     status,
     arguments: edit,
@@ -182,7 +223,6 @@ class CallTurn extends TurnEffects<ToolCallMessages> {
     remember = "none",
   }: ApprovalDecided): void {
     const { state } = this;
-    const { tool } = state.call;
     const ask = state.asked[state.agreed];
     if (status === "approved") {
       state.given = [...givenOf(state), state.approval_id];
@@ -193,17 +233,24 @@ class CallTurn extends TurnEffects<ToolCallMessages> {
     } else if (status === "withdrawn") this.withdrawn();
     else if (status === "timed_out") {
       const fails = ask !== undefined && failsExecution(state.call, ask.approval);
-      const code = fails ? "tool_approval_timed_out" : "approval_timed_out";
-      this.tellExecution("rejected", { code, ...(fails ? { fails: true } : {}) });
-      this.refuse(failed(tool, code, `No person approved the call of ${tool} in time`));
-    } else {
-      const said = (reason ?? "").slice(0, maxReason).toWellFormed();
-      const refused = failed(tool, "rejected_by_person", `A person rejected the call of ${tool}: ${said}`);
-      this.tellExecution("rejected", { code: "rejected_by_person" });
-      this.refuse({ ...refused, result: { ...refused.result, reason: said } });
-    }
+      if (fails) this.overdue("tool_approval_timed_out", { fails: true });
+      else this.overdue("approval_timed_out");
+    } else this.rejected(reason);
   }
 
+  private overdue(code: string, more: Partial<OutsideNews> = {}): void {
+    const { tool } = this.state.call;
+    this.tellExecution("rejected", { code, ...more });
+    this.refuse(failed(tool, code, `No person approved the call of ${tool} in time`));
+  }
+
+  private rejected(reason: string | null | undefined): void {
+    const { tool } = this.state.call;
+    const said = (reason ?? "").slice(0, maxReason).toWellFormed();
+    const refused = failed(tool, "rejected_by_person", `A person rejected the call of ${tool}: ${said}`);
+    this.tellExecution("rejected", { code: "rejected_by_person" });
+    this.refuse({ ...refused, result: { ...refused.result, reason: said } });
+  }
   /**
    * An approver has changed the arguments: who agreed before has agreed to others. Whom the changed ones concern, and what
    * of them people may see, is not known here.
@@ -254,6 +301,11 @@ class CallTurn extends TurnEffects<ToolCallMessages> {
   }
 
   ran(outcome: CallOutcome): void {
+    const { run } = this.state;
+    // People have let the run begin, but its call is gone, or not allowed any more.
+    if (run !== undefined && outcome.outcome !== "success") {
+      this.tell(fleetRunProtocol, run.id, "cancel", { by: null, reason: "call_ended" });
+    }
     this.tellExecuted(outcome.executed ?? outcome.outcome !== "withdrawn");
     if (outcome.outcome === "withdrawn") this.tellExecution("withdrawn");
     if (outcome.outcome === "withdrawn") this.note({ outcome: "withdrawn" });
@@ -271,7 +323,9 @@ class CallTurn extends TurnEffects<ToolCallMessages> {
   private run(): void {
     this.state.status = "running";
     this.note({ outcome: "running" });
-    this.perform(runCall, {}, { id: `run:${this.context.key}`, then: "ran" });
+    // What joins a run is another piece of work than what began it.
+    const id = this.state.run === undefined ? `run:${this.context.key}` : `run:${this.context.key}:on`;
+    this.perform(runCall, {}, { id, then: "ran" });
   }
 
   private refuse(outcome: CallOutcome): void {

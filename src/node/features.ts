@@ -6,6 +6,7 @@ import { audit } from "../features/audit/feature.ts";
 import { colony } from "../features/colony/feature.ts";
 import { credentials } from "../features/credentials/feature.ts";
 import { developmentIssuer } from "../features/development-issuer/feature.ts";
+import { edgeAgentCalls } from "../features/edge/agent-calls/feature.ts";
 import { edgeCommands } from "../features/edge/commands/feature.ts";
 import { edgeEnrollment } from "../features/edge/enrollment/feature.ts";
 import { edgeFleet } from "../features/edge/fleet/feature.ts";
@@ -101,4 +102,5 @@ export const features = [
   edgeRunStream,
   edgeLink,
   edgeFleet,
+  edgeAgentCalls,
 ] as const satisfies readonly AnyFeature[];

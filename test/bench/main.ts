@@ -6,6 +6,7 @@
 import { benchConcurrent } from "./concurrent.ts";
 import { benchContainers } from "./containers.ts";
 import { benchDispatch } from "./dispatch.ts";
+import { benchEdge } from "./edge/edge.ts";
 import { benchEgress } from "./egress.ts";
 import { benchErasing } from "./erasing.ts";
 import { benchIdentity } from "./identity.ts";
@@ -43,9 +44,10 @@ const benches = {
   lists: benchLists,
   nodes: benchNodes,
   erasing: benchErasing,
+  edge: benchEdge,
 };
 /** Takes long: runs only when asked for. */
-const lengthy = new Set(["stimuli-memory", "lists", "nodes", "erasing"]);
+const lengthy = new Set(["stimuli-memory", "lists", "nodes", "erasing", "edge"]);
 
 const asked = process.argv.slice(2).filter((word) => !word.startsWith("--"));
 const stores = await startBenchStores();

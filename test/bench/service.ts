@@ -43,6 +43,8 @@ export async function startBenchService(
       SVC_EGRESS_PORT: "0",
       SVC_PUBLIC_URL: "http://bench.test",
       SVC_LOOP_MAX_ROUNDS: "200",
+      // Options of Bun for nodes, such as `--cpu-prof`.
+      ...(process.env.BENCH_NODE_OPTIONS === undefined ? {} : { BUN_OPTIONS: process.env.BENCH_NODE_OPTIONS }),
       ...env,
     },
   });

@@ -58,14 +58,16 @@ export function startedNow(
   const pending = turn.iteration.loop?.calls.find(({ call_id }) => call_id === callId);
   const clearance = judged ?? pending?.clearance;
   const text = typeof given === "string" ? given : keptArguments(given);
-  turn.emit("tool_call_started", {
-    iteration_number: turn.iteration.number,
-    tool_name: tool,
-    call_id: callId,
-    started_at: turn.at,
-    _dispatched: false,
-    _arguments: shownArguments(text),
-  });
+  if (pending?.begun !== true) {
+    turn.emit("tool_call_started", {
+      iteration_number: turn.iteration.number,
+      tool_name: tool,
+      call_id: callId,
+      started_at: turn.at,
+      _dispatched: false,
+      _arguments: shownArguments(text),
+    });
+  }
   return {
     call_id: callId,
     tool,

@@ -33,6 +33,8 @@ import { noteOnRecord } from "./on-record.ts";
 import { refuseHeldCall } from "./own-limits.ts";
 import { type Clearance, dismissToolJudges, seekClearance } from "./tool-judges.ts";
 import { inputOf } from "./tool-work.ts";
+import { heldByRun } from "./waiting/held-runs.ts";
+import { cancelRun } from "./waiting/run-of-call.ts";
 import { isApproved, isUnderWay, isWaiting, needsPeople, placesOf, wasAsked } from "./waiting/wait-state.ts";
 import { dropWait, seekApproval, tellExecuted, unasked } from "./waiting/waiting.ts";
 
@@ -71,7 +73,8 @@ export function takeCalls(
     const known = entryOf(turn, loop, call, clearances?.[index]);
     if (known === null) continue;
     const { entry, clearance } = known;
-    const command = entry.name === CMD_RUN ? readCommand(call.arguments) : null;
+    const isDispatched = entry.name === CMD_RUN && clearance?.on_host !== true;
+    const command = isDispatched ? readCommand(call.arguments) : null;
     if (command !== null && "issues" in command) {
       const judged = clearance ?? undefined;
       misused(turn, loop, call, `${entry.name}: the arguments do not fit`, command.issues, judged);
@@ -213,16 +216,18 @@ export function judgesSaid(turn: ExecutionTurn, loop: Loop, call: PendingCall, c
 
 function start(turn: ExecutionTurn, loop: Loop, call: PendingCall): void {
   call.started_at = turn.context.now;
-  loop.executed += 1;
-  turn.state.usage.tool_calls += 1;
-  turn.emit("tool_call_started", {
-    iteration_number: turn.iteration.number,
-    tool_name: call.tool,
-    call_id: call.call_id,
-    started_at: turn.at,
-    _dispatched: call.command !== null,
-    _arguments: shownArguments(call.shown_arguments),
-  });
+  if (call.begun !== true) {
+    loop.executed += 1;
+    turn.state.usage.tool_calls += 1;
+    turn.emit("tool_call_started", {
+      iteration_number: turn.iteration.number,
+      tool_name: call.tool,
+      call_id: call.call_id,
+      started_at: turn.at,
+      _dispatched: call.command !== null,
+      _arguments: shownArguments(call.shown_arguments),
+    });
+  }
   const isEdited = (call.wait?.edited ?? null) !== null;
   noteOnRecord(turn, call, {
     outcome: "running",
@@ -342,11 +347,17 @@ function whyNot({ command }: PendingCall, isTimedOut: boolean): string {
   return `The command timed out after ${timeout_secs} s${whose}`;
 }
 
-/** Answers the call of a tool of ours. */
+/** Answers the call of a tool of ours, or has it wait for the people whom its run on a host asks. */
 export function toolEnded(turn: ExecutionTurn, loop: Loop, call: PendingCall, outcome: ToolOutcome): void {
-  const ended: ToolAnswer = outcome.ok
+  const ended = outcome.ok
     ? outcome.value
-    : { status: "failed", code: outcome.code, message: outcome.message };
+    : { status: "failed" as const, code: outcome.code, message: outcome.message };
+  if (ended.status === "waiting") {
+    heldByRun(turn, loop, call, ended);
+    return;
+  }
+  // It may have been given up while the host is at work, or not be allowed any more what people have approved.
+  if (ended.status !== "succeeded") cancelRun(turn, call, "call_ended");
   tellExecuted(turn, call, ended.status !== "refused");
   answerEnded(turn, loop, call, ended, editedBy(call));
 }
@@ -357,6 +368,7 @@ export function interruptCalls(turn: ExecutionTurn, loop: Loop): void {
     dismissToolJudges(turn, call);
     dropWait(turn, call, "loop_over");
     if (call.started_at === null) continue;
+    cancelRun(turn, call, "loop_over");
     if (call.dispatch_id === null) turn.abandon(call.activity);
     else if (call.watched) turn.cancelTimer(dispatchTimer(call.dispatch_id));
     const isLate = isTimeUp(turn);

@@ -79,7 +79,9 @@ export const ClearedCall = Type.Object({
   max_response_size: Type.Integer(),
   /** Of a command of a loop, which the bootstrap runs: the places that it takes meanwhile. */
   places: Type.Optional(Type.Array(CallPlace)),
-  /** Likewise: path rules bind its working directory, which may be a link; it is looked at just before the command runs. */
+  /** It is addressed to an edge host, as a run of its own; in a loop the run has the invocation's id. */
+  on_host: Type.Optional(Type.Literal(true)),
+  /** Of a command of a loop: path rules bind its working directory, which may be a link; it is looked at just before the command runs. */
   directory_bound: Type.Optional(Type.Literal(true)),
 });
 export type ClearedCall = Static<typeof ClearedCall>;

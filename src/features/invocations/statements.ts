@@ -70,11 +70,14 @@ export function insertInvocations(rows: readonly NewInvocation[]): Statement {
 }
 
 /**
- * JSON objects of a parameter, one a row: few, for the planner, which takes the primary key of the table that they are
- * joined with then, whatever it knows of that table.
+ * JSON objects of a parameter, one a row: few, and read before the table that they are joined with, for the planner. It
+ * takes an index of that table then, where it would read all of it for the hundred rows that it expects of
+ * `json_to_recordset`.
  */
-const eachOf = (parameter: string): string =>
-  `(select * from unnest(${parameter}::text[]) as u (one) limit cardinality(${parameter}::text[])) each`;
+const eachOf = (parameter: string, columns: string): string => `(
+  select r.* from (select one from unnest(${parameter}::text[]) as u (one) limit cardinality(${parameter}::text[])) each,
+    lateral json_to_record(each.one::json) as r (${columns})
+  offset 0) as r`;
 
 /** A call that has ended stays as it ended: what comes late, or twice, changes nothing. */
 const changing = `
@@ -96,10 +99,10 @@ update tool_invocations as known set
   -- What waits is no node's.
   node = case when r.outcome = 'waiting' then null else known.node end,
   ended_at = r.ended_at
-from ${eachOf("$1")}, lateral json_to_record(each.one::json) as r (id uuid, tenant text, outcome text, tool_name text,
-  security_context text, context_version int, capability_index int, decision text, code text, violation_type text,
-  approval_id uuid, edited_arguments text, duration_ms bigint, result_bytes bigint, result_log text, result_seq bigint,
-  ended_at timestamptz)
+from ${eachOf(
+  "$1",
+  `id uuid, tenant text, outcome text, tool_name text, security_context text, context_version int, capability_index int, decision text, code text, violation_type text, approval_id uuid, edited_arguments text, duration_ms bigint, result_bytes bigint, result_log text, result_seq bigint, ended_at timestamptz`,
+)}
 where known.id = r.id and known.tenant = r.tenant and known.ended_at is null`;
 
 export function changeInvocations(rows: readonly ChangedInvocation[]): Statement {
@@ -112,7 +115,7 @@ export function changeInvocations(rows: readonly ChangedInvocation[]): Statement
 
 const baring = `
 update tool_invocations as known set tool_name = null, arguments = null, code = null, outcome = null
-from ${eachOf("$1")}, lateral json_to_record(each.one::json) as r (id uuid, tenant text)
+from ${eachOf("$1", "id uuid, tenant text")}
 where known.id = r.id and known.tenant = r.tenant`;
 
 /** Records that turned out to be none: they keep their envelopes from coming twice, and tell no more. */
@@ -123,7 +126,7 @@ export const bareInvocations = (rows: readonly { readonly id: string; readonly t
 
 const counting = `
 update tool_invocations as known set count = known.count + r.more
-from ${eachOf("$1")}, lateral json_to_record(each.one::json) as r (id uuid, more int) where known.id = r.id`;
+from ${eachOf("$1", "id uuid, more int")} where known.id = r.id`;
 
 /** Further refusals that equal those on record. */
 export const countInvocations = (rows: readonly { readonly id: string; readonly more: number }[]): Statement => ({

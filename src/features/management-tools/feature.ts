@@ -9,7 +9,12 @@ export const managementTools = defineFeature({
   open({ starters }) {
     const provider = createManagementProvider(starters);
     return {
-      service: { offer: provider.offer, mayCall: provider.mayCall, all: provider.all },
+      service: {
+        offer: provider.offer,
+        mayCall: provider.mayCall,
+        all: provider.all,
+        actingFor: provider.actingFor,
+      },
       toolProviders: [provider],
     };
   },

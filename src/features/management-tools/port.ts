@@ -8,11 +8,21 @@ import { Problem } from "../../../actors/kernel/problem.ts";
 import { isStorableJson, unusableText } from "../../../actors/manifest/storable.ts";
 import { canonicalName } from "../../../actors/tool/catalog.ts";
 import { derivedUuid } from "../../lib/digest.ts";
-import { type CallPolicy, type CallWho, ToolFailure, type ToolOutcome } from "../tools/port.ts";
+import {
+  type CallEntry,
+  type CallPolicy,
+  type CallWho,
+  outcomeOf,
+  ToolFailure,
+  type ToolOutcome,
+  ToolRefusal,
+} from "../tools/port.ts";
 
 /** On whose behalf a tool is called. */
 export interface ToolCaller {
   readonly tenant: string;
+  /** The way the call came. */
+  readonly entry: CallEntry;
   /** Whose permissions count. */
   readonly identity: Identity;
   /** The agent execution that calls; null: a session of its own. */
@@ -150,15 +160,24 @@ function requireTenant({ tenant }: ToolCaller, given: unknown): void {
 }
 
 /** What a thrown value means to the caller; bugs and outages are thrown on. */
-function failureOf(error: unknown): ToolOutcome {
-  if (error instanceof ToolFailure) {
-    const { code, message, details } = error;
-    return { status: "failed", code, message, ...(details === undefined ? {} : { details }) };
-  }
+export function failureOf(error: unknown): ToolOutcome {
+  if (error instanceof ToolFailure || error instanceof ToolRefusal) return outcomeOf(error);
   if (!(error instanceof Problem) || error.status >= 500) throw error;
   const details = error.extras as { readonly [member: string]: Json };
   const hasDetails = Object.keys(details).length > 0;
   return { status: "failed", code: error.code, message: error.message, ...(hasDetails ? { details } : {}) };
+}
+
+/** The answer where a call acts for no identity. */
+export function withoutStarter(tool: string): ToolOutcome {
+  return {
+    status: "refused",
+    error_code: 2000,
+    code: "tool_not_allowed",
+    violation_type: "tool_not_allowed",
+    message: `${tool} acts for the identity that started the caller; this one has none, or not any more`,
+    attempted: tool,
+  };
 }
 
 /** Several tools, found by their names. */

@@ -3,13 +3,14 @@ import type { Identity } from "../../../actors/identity/identity.ts";
 import { toolSchema } from "../../../actors/kernel/schema.ts";
 import { handedOn } from "../../../actors/policy/ceilings.ts";
 import type { Starters } from "../../identity/callers/starters.ts";
-import type { RegisteredTool, ToolOutcome, ToolProvider, ToolRequest } from "../tools/port.ts";
+import type { RegisteredTool, ToolProvider, ToolRequest } from "../tools/port.ts";
 import {
   collected,
   isPermitted,
   type ManagementTool,
   type ManagementTools,
   type ToolCaller,
+  withoutStarter,
   workIdOf,
 } from "./port.ts";
 
@@ -20,6 +21,8 @@ export interface ManagementProvider extends ToolProvider {
   mayCall(identity: Identity, name: string): boolean;
   /** Everything offered. */
   all(): readonly ManagementTool[];
+  /** For whom a call acts, with what they may do today; null: for no identity, or for none any more. */
+  actingFor(call: Pick<ToolRequest, "who" | "tenant">): Promise<Identity | null>;
 }
 
 /** The one that is shown under the other prefix. */
@@ -29,7 +32,13 @@ export function createManagementProvider(starters: Pick<Starters, "identityOf">)
   let offered: ManagementTools = collected([]);
   let registered: readonly RegisteredTool[] | null = null;
 
+  async function actingFor({ who: { starter, opener }, tenant }: Pick<ToolRequest, "who" | "tenant">) {
+    const identity = starter === null ? null : await starters.identityOf(starter, tenant);
+    return identity === null ? null : permittedBy(identity, opener);
+  }
+
   return {
+    actingFor,
     offer(tools) {
       offered = collected([...offered.tools, ...tools]);
       registered = null;
@@ -44,10 +53,9 @@ export function createManagementProvider(starters: Pick<Starters, "identityOf">)
       return registered;
     },
     async call(request) {
-      const { starter, opener } = request.who;
-      const identity = starter === null ? null : await starters.identityOf(starter, request.tenant);
+      const identity = await actingFor(request);
       if (identity === null) return withoutStarter(request.name);
-      return offered.call(request.name, callerOf(request, permittedBy(identity, opener)), request.arguments);
+      return offered.call(request.name, callerOf(request, identity), request.arguments);
     },
   };
 }
@@ -67,6 +75,7 @@ function callerOf(request: ToolRequest, identity: Identity): ToolCaller {
   const { tenant, who, policy, signal, invocationId, idempotencyKey, executionId } = request;
   return {
     tenant,
+    entry: request.entry,
     identity,
     executionId,
     get ceilings() {
@@ -78,17 +87,6 @@ function callerOf(request: ToolRequest, identity: Identity): ToolCaller {
     signal,
     who,
     policy,
-  };
-}
-
-function withoutStarter(tool: string): ToolOutcome {
-  return {
-    status: "refused",
-    error_code: 2000,
-    code: "tool_not_allowed",
-    violation_type: "tool_not_allowed",
-    message: `${tool} acts for the identity that started the caller; this one has none, or not any more`,
-    attempted: tool,
   };
 }
 

@@ -12,20 +12,6 @@ const rules = { rules: { deepDefaults: false, readsText: false }, most: Number.M
 const ownRules = { ...rules, isOwn: true };
 const maxIssues = 20;
 
-/** Whom a call addresses on another machine. */
-export interface Target {
-  readonly edge_node_id?: Json;
-  readonly edge_selector?: Json;
-}
-
-/** Takes out whom the call addresses; a tool may have a `target` of its own that says something else. */
-export function splitTarget(given: Arguments): { readonly target: Target | null; readonly given: Arguments } {
-  const { target = null, ...rest } = given;
-  if (target === null || typeof target !== "object" || Array.isArray(target)) return { target: null, given };
-  const isAddress = "edge_node_id" in target || "edge_selector" in target;
-  return isAddress ? { target: target as Target, given: rest } : { target: null, given };
-}
-
 /** Models write null for what they leave out; a server of others may mean it. */
 export function written(tool: RegisteredTool, given: Arguments): Arguments {
   if (tool.source === "mcp" || !Object.values(given).includes(null)) return given;
@@ -34,15 +20,16 @@ export function written(tool: RegisteredTool, given: Arguments): Arguments {
 
 /**
  * @param signal of the caller, who may leave while a costly schema is checked
+ * @param schema the tool's own when absent
  * @returns what does not fit; empty: everything fits
  */
 export async function argumentIssues(
   { tenant, entry, signal }: Pick<Call, "tenant" | "entry" | "signal">,
   tool: RegisteredTool,
   given: Arguments,
-): Promise<readonly Issue[]> {
   // A tool server's schema is JSON by its protocol, those of the service are made as JSON.
-  const schema = tool.inputSchema as { readonly [member: string]: Json };
+  schema = tool.inputSchema as { readonly [member: string]: Json },
+): Promise<readonly Issue[]> {
   const characters = JSON.stringify(given).length;
   // A loop's call is durable work: a line that is too long would be taken for a fault of the model's.
   const waiter = { tenant, left: () => signal, durable: entry === "dispatch" };

@@ -8,6 +8,8 @@ import {
   type AskPeople,
   CallWithdrawn,
   type Cleared,
+  type Held,
+  type HostRoute,
   type Invoked,
   type InvokeOptions,
   isCleared,
@@ -17,18 +19,30 @@ import {
   type MaskerOf,
   type Pipeline,
   refusalOf,
+  wholeArguments,
 } from "./port.ts";
 
 export interface InvokeParts {
   readonly clear: Pipeline["clear"];
   readonly run: Pipeline["run"];
   readonly judge: JudgeCall;
+  readonly cancelOnHost: HostRoute["cancel"];
   readonly invocations: InvocationWriter;
   readonly incidents: Pick<Incidents, "report">;
   readonly maskerOf: MaskerOf;
   /** Unix ms. */
   readonly now: () => number;
 }
+
+interface Unfinished {
+  readonly error: unknown;
+  /** It waited for people, and is made by its own work. */
+  readonly waits: boolean;
+  readonly isReached: boolean;
+  readonly duration_ms: number;
+}
+
+type HeldCall = { readonly is: "held" } & Held;
 
 export function createInvoke(parts: InvokeParts): Pick<Pipeline, "invoke" | "resume"> {
   const { clear, run, invocations, incidents, now } = parts;
@@ -67,10 +81,37 @@ export function createInvoke(parts: InvokeParts): Pick<Pipeline, "invoke" | "res
     incidents.report(incidentOf(call, tool, refusal));
   }
 
-  async function runOnRecord(call: Call, one: Cleared, waits: boolean): Promise<Invoked> {
+  /** The call came to no outcome of its tool. @throws what its caller has to know, which may make it again */
+  async function cameToNothing(
+    call: Call,
+    one: Cleared,
+    { error, waits, isReached, duration_ms }: Unfinished,
+  ): Promise<Invoked> {
+    const { invocationId, tenant, signal } = call;
+    // Of a call that waited, its work says what is told; any other may be made again, since its tool was not reached.
+    if (!waits && !isReached && error instanceof Problem && error.status === 503 && !signal.aborted) {
+      invocations.change(invocationId, tenant, { outcome: "failed", code: unavailable, duration_ms });
+      throw error;
+    }
+    if (error instanceof CallWithdrawn) {
+      invocations.change(invocationId, tenant, { outcome: "withdrawn", code: "withdrawn" });
+      return { is: "failed", code: "withdrawn", message: error.message, ran: false };
+    }
+    if (signal.aborted) {
+      // Of a call that waited, its work goes on on another node.
+      if (one.target !== null && !waits) await parts.cancelOnHost(call, "caller_gone");
+      invocations.change(invocationId, tenant, { outcome: "interrupted", code: "interrupted", duration_ms });
+      throw error;
+    }
+    invocations.change(invocationId, tenant, { outcome: "failed", code: "internal_error", duration_ms });
+    // What a tool throws by mistake tells no caller how the host looks inside.
+    return answerTo(outcomeOf(new ToolFailure("internal_error", "The tool failed inside the service")));
+  }
+
+  async function runOnRecord(call: Call, one: Cleared, waits: boolean): Promise<Invoked | HeldCall> {
     const begun = now();
     const { invocationId, tenant } = call;
-    let outcome: ToolOutcome;
+    let outcome: Awaited<ReturnType<Pipeline["run"]>>;
     let isReached = false;
     const begins = async () => {
       await call.begins?.();
@@ -79,23 +120,11 @@ export function createInvoke(parts: InvokeParts): Pick<Pipeline, "invoke" | "res
     try {
       outcome = await run({ ...call, begins }, one, waits);
     } catch (error) {
-      const duration_ms = Math.round(now() - begun);
-      // Of a call that waited, its work says what is told; any other may be made again, since its tool was not reached.
-      if (!waits && !isReached && error instanceof Problem && error.status === 503 && !call.signal.aborted) {
-        invocations.change(invocationId, tenant, { outcome: "failed", code: unavailable, duration_ms });
-        throw error;
-      }
-      if (error instanceof CallWithdrawn) {
-        invocations.change(invocationId, tenant, { outcome: "withdrawn", code: "withdrawn" });
-        return { is: "failed", code: "withdrawn", message: error.message, ran: false };
-      }
-      if (call.signal.aborted) {
-        invocations.change(invocationId, tenant, { outcome: "interrupted", code: "interrupted", duration_ms });
-        throw error;
-      }
-      invocations.change(invocationId, tenant, { outcome: "failed", code: "internal_error", duration_ms });
-      // What a tool throws by mistake tells no caller how the host looks inside.
-      return answerTo(outcomeOf(new ToolFailure("internal_error", "The tool failed inside the service")));
+      return cameToNothing(call, one, { error, waits, isReached, duration_ms: Math.round(now() - begun) });
+    }
+    if (outcome.status === "waiting") {
+      const { status: _, ...held } = outcome;
+      return { is: "held", ...held };
     }
     const duration_ms = Math.round(now() - begun);
     if (outcome.status === "succeeded") {
@@ -130,16 +159,32 @@ export function createInvoke(parts: InvokeParts): Pick<Pipeline, "invoke" | "res
       const opened = await ask(call, one);
       return opened === null ? null : { is: "waiting", ...opened };
     } catch (error) {
-      const refused = error instanceof ToolRefusal ? outcomeOf(error) : null;
-      const { invocationId, tenant } = call;
-      if (refused?.status !== "refused") {
-        invocations.change(invocationId, tenant, { outcome: "failed", code: unavailable });
-        throw error;
-      }
-      const { code, violation_type } = refused;
-      invocations.change(invocationId, tenant, { outcome: "failed", code, violation_type });
-      refusedLate(call, one.tool.name, refused);
-      return answerTo({ ...refused, retry_after_seconds: fullRetrySeconds });
+      return mayNotWait(call, one, error);
+    }
+  }
+
+  /** @throws `error` where it says something else */
+  function mayNotWait(call: Call, one: Cleared, error: unknown): Invoked {
+    const refused = error instanceof ToolRefusal ? outcomeOf(error) : null;
+    const { invocationId, tenant } = call;
+    if (refused?.status !== "refused") {
+      invocations.change(invocationId, tenant, { outcome: "failed", code: unavailable });
+      throw error;
+    }
+    const { code, violation_type } = refused;
+    invocations.change(invocationId, tenant, { outcome: "failed", code, violation_type });
+    refusedLate(call, one.tool.name, refused);
+    return answerTo({ ...refused, retry_after_seconds: fullRetrySeconds });
+  }
+
+  /** Its run on a host asks people: it waits with the run, or has no place to wait, and then neither has the run. */
+  async function held(call: Call, one: Cleared, run: Held, hold: InvokeOptions["hold"]): Promise<Invoked> {
+    try {
+      if (hold === undefined) throw new Error("a call is held by a run whose caller cannot wait");
+      return { is: "waiting", ...(await hold(call, one, run)) };
+    } catch (error) {
+      await parts.cancelOnHost(call, "too_many_waiting");
+      return mayNotWait(call, one, error);
     }
   }
 
@@ -189,7 +234,7 @@ export function createInvoke(parts: InvokeParts): Pick<Pipeline, "invoke" | "res
   }
 
   return {
-    async invoke(call, ask: AskPeople, { recorded = false, standing }: InvokeOptions = {}) {
+    async invoke(call, ask: AskPeople, { recorded = false, standing, hold }: InvokeOptions = {}) {
       const judged = await cleared(call, false);
       if (!isCleared(judged)) return notCleared(call, judged, recorded);
       const { clearance } = judged;
@@ -201,14 +246,15 @@ export function createInvoke(parts: InvokeParts): Pick<Pipeline, "invoke" | "res
           capability_index: clearance.capability_index,
         });
       } else {
-        const begin = beginOf(call, clearance, await shown(call, judged.arguments));
+        const begin = beginOf(call, clearance, await shown(call, wholeArguments(judged)));
         await invocations.begin({ id: call.invocationId, tenant: call.tenant, begin }, "running");
       }
       const passed = clearance.entry.skip_judge === true ? judged : await pastJudges(call, judged, standing);
       if ("is" in passed) return passed;
       const waiting = passed.clearance.approvals.length > 0 ? await asked(call, passed, ask) : null;
       if (waiting !== null) return waiting;
-      return runOnRecord(call, passed, false);
+      const invoked = await runOnRecord(call, passed, false);
+      return invoked.is === "held" ? held(call, passed, invoked, hold) : invoked;
     },
 
     async resume(call, edited) {

@@ -1,12 +1,14 @@
 /** What other features may use of the pipeline that every call of a tool goes through. */
+import type { CallTarget } from "../../../actors/edge/call-target.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import type { RateWarning } from "../../../actors/policy/rates/standing.ts";
 import type { ClearedCall, FailedCall, RefusedCall } from "../../../actors/policy/security/clearance.ts";
 import type { Governing } from "../../../actors/policy/security/evaluate.ts";
 import type { Masker } from "../../lib/masking/masker.ts";
-import type { Call, CallBounds, CallPolicy, CallWho, RegisteredTool, ToolOutcome } from "../tools/port.ts";
+import type { Call, CallBounds, CallPolicy, CallWho, RegisteredTool, ToolOutcome, ToolRequest } from "../tools/port.ts";
 
 export type { Call, CallBounds, CallPolicy, CallWho } from "../tools/port.ts";
+export { withTarget } from "./host-schema.ts";
 
 /** A call that policy lets pass, as the node that is to run it has it. */
 export interface Cleared {
@@ -14,6 +16,8 @@ export interface Cleared {
   readonly tool: RegisteredTool;
   /** Without what addresses a host. */
   readonly arguments: { readonly [member: string]: Json };
+  /** The host that is to run it; null: none is. */
+  readonly target: CallTarget | null;
   readonly governing: readonly Governing[];
   readonly bounds: CallBounds;
   /** When policy said so, ms of this process's own clock (`performance.now()`). */
@@ -23,6 +27,12 @@ export interface Cleared {
 }
 
 export type Judged = Cleared | { readonly clearance: RefusedCall | FailedCall };
+
+/** The arguments with what addresses a host, as the call is made by them. */
+export const wholeArguments = ({
+  arguments: given,
+  target,
+}: Pick<Cleared, "arguments" | "target">): Call["arguments"] => (target === null ? given : { ...given, target });
 
 export const isCleared = (judged: Judged): judged is Cleared => judged.clearance.is === "cleared";
 
@@ -48,6 +58,28 @@ export type Invoked =
   | ({ readonly is: "refused" } & Pick<RefusedCall, "error_code" | "code" | "violation_type" | "message" | "details">)
   /** A person is asked; the outcome is read by the invocation's id. */
   | { readonly is: "waiting"; readonly approval_id: string; readonly expires_at: string };
+
+/** A call whose run on a host asks people before it begins; the run has an approval of its own. */
+export interface Held {
+  readonly fleet_command_id: string;
+  readonly approval_id: string;
+  /** Unix ms. */
+  readonly expires_at: number;
+}
+
+/** How calls reach edge hosts. */
+export interface HostRoute {
+  /**
+   * Runs a call on its host, as a run of one. Repeatable: the same call joins the same run.
+   * @returns once the run has ended, or asks people
+   */
+  call(request: ToolRequest, target: CallTarget): Promise<ToolOutcome | ({ readonly status: "waiting" } & Held)>;
+  /** Its caller is gone or its time is up: what it runs is cancelled. Repeatable. */
+  cancel(call: HostCallKey, reason: string): Promise<void>;
+}
+
+/** What the id of a call's run on a host is made of. */
+export type HostCallKey = Pick<ToolRequest, "tenant" | "entry" | "invocationId" | "idempotencyKey" | "who">;
 
 /** What a caller is told of a call that policy does not let run. */
 export function refusalOf(clearance: Judged["clearance"]): Invoked {
@@ -77,7 +109,16 @@ export class CallWithdrawn extends Error {
  */
 export type AskPeople = (call: Call, cleared: Cleared) => Promise<{ approval_id: string; expires_at: string } | null>;
 
+/** Has a call wait with its run, durably. @throws ToolRefusal where it may not wait */
+export type HoldCall = (
+  call: Call,
+  cleared: Cleared,
+  held: Held,
+) => Promise<{ readonly approval_id: string; readonly expires_at: string }>;
+
 export interface InvokeOptions {
+  /** Where calls may be sent to hosts; absent: this caller's calls cannot wait there, and fail. */
+  readonly hold?: HoldCall;
   /** The record of the call was begun by the caller, as allowed and running. */
   readonly recorded?: boolean;
   /** Whether its caller may call still: asked where judges took their time. */
@@ -97,7 +138,7 @@ export interface Pipeline {
    * Runs a cleared call within its bounds. Nothing is put on record.
    * @param waits for a place where as many calls run as the capability allows, rather than refuse (2008)
    */
-  run(call: Call, cleared: Cleared, waits?: boolean): Promise<ToolOutcome>;
+  run(call: Call, cleared: Cleared, waits?: boolean): Promise<ToolOutcome | ({ readonly status: "waiting" } & Held)>;
   /**
    * The whole way of a call outside of a loop: cleared, judged, perhaps asked about, run, put on record.
    * @throws Problem 503 when it could not be begun; it did not run
@@ -108,7 +149,7 @@ export interface Pipeline {
    * record goes on with it.
    * @param edited the arguments that an approver put in their place
    */
-  resume(call: Call, edited?: { readonly [member: string]: Json }): Promise<Invoked>;
+  resume(call: Call, edited?: { readonly [member: string]: Json }): Promise<Invoked | ({ readonly is: "held" } & Held)>;
   /** The tools that a caller has today, in the order of the registry. */
   effective(tenant: string, who: CallWho, policy: CallPolicy): Promise<readonly RegisteredTool[]>;
 }
@@ -133,4 +174,6 @@ export interface PipelineService extends Pipeline {
   hiddenBy(known: MaskerOf): void;
   /** Registers who asks the tool judges of an execution. */
   judgedBy(judge: JudgeCall): void;
+  /** Registers the way to edge hosts. */
+  hostsBy(route: HostRoute): void;
 }

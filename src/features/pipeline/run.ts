@@ -12,10 +12,14 @@ import {
   type ToolRegistry,
   type ToolRequest,
 } from "../tools/port.ts";
-import { type Cleared, isCleared, type Judged, type MaskerOf } from "./port.ts";
+import { type Cleared, type Held, type HostRoute, isCleared, type Judged, type MaskerOf } from "./port.ts";
+
+/** What became of a call, which may wait with its run on a host. */
+type Ran = ToolOutcome | ({ readonly status: "waiting" } & Held);
 
 export interface RunOptions {
   readonly registry: Pick<ToolRegistry, "call">;
+  readonly hosts: HostRoute;
   readonly counters: Pick<CallCounters, "acquire">;
   readonly maskerOf: MaskerOf;
   /** Judges a call that was cleared before by the rules of now. */
@@ -35,7 +39,7 @@ function unlessAwaited(error: unknown, waits: boolean): "away" {
   throw error;
 }
 
-export async function runCall(options: RunOptions, call: Call, cleared: Cleared, waits: boolean): Promise<ToolOutcome> {
+export async function runCall(options: RunOptions, call: Call, cleared: Cleared, waits: boolean): Promise<Ran> {
   const { tool, governing } = cleared;
   const whose = { tenant: call.tenant, principal: call.who.principal };
   const counted = { tool: tool.name, governing };
@@ -77,13 +81,14 @@ class JudgedAnew extends Error {
   }
 }
 
-async function runFresh(options: RunOptions, call: Call, cleared: Cleared): Promise<ToolOutcome> {
+async function runFresh(options: RunOptions, call: Call, cleared: Cleared): Promise<Ran> {
   let current = cleared;
   for (;;) {
     try {
       await stillCleared(options, call, current);
       await call.begins?.();
       const outcome = await timed(options, call, current);
+      if (outcome.status === "waiting") return outcome;
       const { tool, bounds } = current;
       const isCut = tool.truncates === true;
       return await hidden(options.maskerOf, call, sized(outcome, tool.name, isCut, bounds.maxResponseBytes));
@@ -115,7 +120,7 @@ function notRun(clearance: Exclude<Judged["clearance"], { is: "cleared" }>): Too
 }
 
 /** What runs too long is told to stop, and answered as a failure of its own. */
-async function timed(options: RunOptions, call: Call, cleared: Cleared): Promise<ToolOutcome> {
+async function timed(options: RunOptions, call: Call, cleared: Cleared): Promise<Ran> {
   const { tool, bounds } = cleared;
   const left = (call.who.execution?.deadlineAt ?? Number.POSITIVE_INFINITY) - options.now();
   const ms = Math.max(1, Math.min(bounds.maxTimeoutSecs * 1000, left));
@@ -125,6 +130,7 @@ async function timed(options: RunOptions, call: Call, cleared: Cleared): Promise
     name: tool.name,
     arguments: cleared.arguments,
     tenant: call.tenant,
+    entry: call.entry,
     executionId: call.who.execution?.id ?? null,
     invocationId: call.invocationId,
     idempotencyKey: call.idempotencyKey,
@@ -134,11 +140,13 @@ async function timed(options: RunOptions, call: Call, cleared: Cleared): Promise
     signal: AbortSignal.any([call.signal, timeout.signal]),
     still: () => stillCleared(options, call, cleared),
   };
+  const { target } = cleared;
   try {
-    return await options.registry.call(request);
+    return target === null ? await options.registry.call(request) : await options.hosts.call(request, target);
   } catch (error) {
     if (call.signal.aborted || error instanceof JudgedAnew) throw error;
     if (timeout.signal.aborted) {
+      if (target !== null) await options.hosts.cancel(request, "timeout");
       const message = `${tool.name} took longer than the ${Math.ceil(ms / 1000)} s that it may take`;
       return outcomeOf(new ToolFailure("timeout", message));
     }

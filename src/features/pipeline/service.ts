@@ -7,7 +7,7 @@ import type { ToolRegistry } from "../tools/port.ts";
 import { clearCalls } from "./clear.ts";
 import { effectiveTools } from "./effective.ts";
 import { createInvoke } from "./invoke.ts";
-import type { Call, JudgeCall, MaskerOf, Pipeline, PipelineService } from "./port.ts";
+import type { Call, HostRoute, JudgeCall, MaskerOf, Pipeline, PipelineService } from "./port.ts";
 import { runCall } from "./run.ts";
 
 export interface PipelineOptions {
@@ -24,6 +24,11 @@ export interface PipelineOptions {
 
 export function createPipeline(options: PipelineOptions): PipelineService {
   const { registry, contexts, counters, limiter, incidents, invocations, now, warn } = options;
+  let route: HostRoute | null = null;
+  const hosts = (): HostRoute => {
+    if (route === null) throw new Error("no feature knows the way to hosts");
+    return route;
+  };
   const maskers: MaskerOf[] = [];
   const judges: JudgeCall[] = [];
   const maskerOf: MaskerOf = async (tenant, executionId) => {
@@ -42,6 +47,10 @@ export function createPipeline(options: PipelineOptions): PipelineService {
   };
   const running = {
     registry,
+    hosts: {
+      call: (...asked) => hosts().call(...asked),
+      cancel: (...asked) => hosts().cancel(...asked),
+    } satisfies HostRoute,
     counters,
     maskerOf,
     async judgeAgain(call: Call) {
@@ -58,7 +67,7 @@ export function createPipeline(options: PipelineOptions): PipelineService {
   return {
     clear,
     run,
-    ...createInvoke({ clear, run, judge, invocations, incidents, maskerOf, now }),
+    ...createInvoke({ clear, run, judge, cancelOnHost: running.hosts.cancel, invocations, incidents, maskerOf, now }),
     async effective(tenant, who, policy) {
       const [set, bindings] = await Promise.all([
         registry.of(tenant),
@@ -68,5 +77,8 @@ export function createPipeline(options: PipelineOptions): PipelineService {
     },
     hiddenBy: (known) => void maskers.push(known),
     judgedBy: (one) => void judges.push(one),
+    hostsBy: (one) => {
+      route = one;
+    },
   };
 }

@@ -1,10 +1,12 @@
 /** Whether a security context would allow a call now. Nothing is counted, and no incident is reported. */
+import { readCallTarget } from "../../../actors/edge/call-target.ts";
+import { evaluateOnHost, splitTarget, together } from "../../../actors/edge/host-calls.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import { asksOf } from "../../../actors/policy/security/asked.ts";
 import { callFacts } from "../../../actors/policy/security/call-facts.ts";
-import { evaluate } from "../../../actors/policy/security/evaluate.ts";
+import { type Binding, evaluate } from "../../../actors/policy/security/evaluate.ts";
 import type { Refused } from "../../../actors/policy/security/refusals.ts";
-import type { ToolRegistry } from "../tools/port.ts";
+import type { RegisteredTool, ToolRegistry } from "../tools/port.ts";
 import type { CallCounters } from "./counters.ts";
 import type { ContextReader } from "./known.ts";
 import type { EvaluateBody, VerdictBody } from "./schema.ts";
@@ -38,12 +40,11 @@ export async function dryRun(
     throw new Problem("security_context_not_found", "There is no such security context");
   }
   const tool = (await registry.of(tenant)).find(tool_name);
-  const call = callFacts(tool?.name ?? tool_name, given, tool?.aliases);
-  const verdict = evaluate(call, bindings);
+  const verdict = verdictOf(tool, tool_name, given, bindings);
   if (!verdict.allowed) return told(verdict, own.version, null);
-  const { governing } = verdict;
+  const { name: called, governing } = verdict;
   const whose = { tenant, principal: execution_id ?? principal };
-  const { refused, remaining } = await counters.peek(whose, { tool: call.tool, governing });
+  const { refused, remaining } = await counters.peek(whose, { tool: called, governing });
   if (refused !== null) return told(refused, own.version, remaining);
   return {
     allowed: true,
@@ -52,11 +53,34 @@ export async function dryRun(
     violation_type: null,
     capability_index: governing[0]?.index ?? null,
     constraint: null,
-    message: `${call.tool} is allowed`,
+    message: `${called} is allowed`,
     context_version: own.version,
     remaining,
-    approval: asksOf(governing, call.arguments).length > 0,
+    approval: verdict.asks,
   };
+}
+
+/**
+ * As calls are judged: one for an edge host as what sends it there and as itself.
+ * @throws Problem 422 for a target that names no host
+ */
+function verdictOf(
+  tool: RegisteredTool | undefined,
+  named: string,
+  given: NonNullable<EvaluateBody["arguments"]>,
+  bindings: readonly Binding[],
+) {
+  const { target, given: own } = splitTarget(tool, given);
+  if (target === null || tool === undefined) {
+    const call = callFacts(tool?.name ?? named, given, tool?.aliases);
+    const verdict = evaluate(call, bindings);
+    if (!verdict.allowed) return verdict;
+    return { ...verdict, name: call.tool, asks: asksOf(verdict.governing, given).length > 0 };
+  }
+  const sent = evaluateOnHost({ target: readCallTarget(target), tool: tool.name, given: own }, bindings);
+  if (!sent.allowed) return sent;
+  const asks = [...asksOf(sent.sending, sent.asked), ...asksOf(sent.governing, own)];
+  return { allowed: true as const, governing: together(sent), name: tool.name, asks: asks.length > 0 };
 }
 
 function told(

@@ -7,6 +7,6 @@
  */
 
 export { outcomeOf, ToolFailure, type ToolOutcome, ToolRefusal } from "../../lib/tool-files/outcome.ts";
-export type { Call, CallBounds, CallPolicy, CallWho } from "./call.ts";
+export type { Call, CallBounds, CallEntry, CallPolicy, CallWho } from "./call.ts";
 export type { ToolRegistry, ToolSet } from "./registry.ts";
 export { executionRequired, type RegisteredTool, type ToolProvider, type ToolRequest } from "./tool.ts";

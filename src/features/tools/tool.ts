@@ -1,6 +1,6 @@
 /** What a tool is, as the registry has it, and a request to run one. */
 import { ToolFailure, type ToolOutcome } from "../../lib/tool-files/outcome.ts";
-import type { CallBounds, CallPolicy, CallWho } from "./call.ts";
+import type { CallBounds, CallEntry, CallPolicy, CallWho } from "./call.ts";
 
 /** What a caller may expect of a tool; hints of a tool server are its own word. */
 export interface ToolAnnotations {
@@ -47,6 +47,7 @@ export interface ToolRequest {
   /** Fit `inputSchema`. */
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly tenant: string;
+  readonly entry: CallEntry;
   /** Null outside of an execution. */
   readonly executionId: string | null;
   readonly invocationId: string;

@@ -1,5 +1,6 @@
 /** The work of waiting calls: made once people have agreed, shown as the next may see them. */
 import type { Static } from "@sinclair/typebox";
+import { isForHost } from "../../../actors/edge/host-calls.ts";
 import { execution } from "../../../actors/execution/execution.ts";
 import { isOver } from "../../../actors/execution/state.ts";
 import { isGranted } from "../../../actors/policy/security/asked.ts";
@@ -45,13 +46,14 @@ export function waitingActivities(options: WaitingActivitiesOptions): readonly A
     return call.session_id !== null && isSessionOver(tenant, call.session_id);
   }
 
-  /** Whether a call that may have been made may be made again. */
+  /** Whether a call that may have been made may be made again: one on a host joins the run that it has begun. */
   async function mayRepeat(tenant: string, { call }: ToolCallState): Promise<boolean> {
     const tool = (await registry.of(tenant)).find(call.tool);
+    if (isForHost(tool, call.arguments)) return true;
     return tool !== undefined && (tool.readOnly || tool.idempotent);
   }
 
-  async function run(context: ActivityContext): Promise<CallOutcome> {
+  async function run(context: ActivityContext): Promise<Static<typeof runCall.output>> {
     const { actor, signal, resumed } = context;
     const { tenant, key: invocationId } = actor;
     const state = await stateOf(actor);
@@ -77,6 +79,10 @@ export function waitingActivities(options: WaitingActivitiesOptions): readonly A
       if (await isGone(tenant, state)) throw new CallWithdrawn("The caller is gone");
     };
     const invoked = await pipeline.resume({ ...made, begins }, edited ?? undefined);
+    if (invoked.is === "held") {
+      const { fleet_command_id, approval_id, expires_at } = invoked;
+      return { outcome: "held", held: { fleet_command_id, approval_id, expires_at } };
+    }
     const isWithdrawn = invoked.is === "failed" && !invoked.ran && invoked.code === "withdrawn";
     return isWithdrawn ? withdrawn(call.tool) : outcomeOf(call.tool, invoked);
   }

@@ -8,7 +8,15 @@ import { type ToolCallState, toolCall } from "../../../actors/tool-call/tool-cal
 import type { Starters } from "../../identity/callers/starters.ts";
 import type { Runtime } from "../../runtime/port.ts";
 import type { CallEditor } from "../approvals/port.ts";
-import { type AskPeople, type Call, isCleared, type Pipeline } from "../pipeline/port.ts";
+import {
+  type AskPeople,
+  type Call,
+  type Cleared,
+  type HoldCall,
+  isCleared,
+  type Pipeline,
+  wholeArguments,
+} from "../pipeline/port.ts";
 import { ToolFailure, ToolRefusal } from "../tools/port.ts";
 import { keptCall, madeAgain } from "./kept.ts";
 import { mostOfPrincipal, type WaitingRecords } from "./records.ts";
@@ -38,6 +46,8 @@ export interface OpenQuestion {
 export interface WaitingCalls {
   /** Has people asked about a call. @throws ToolRefusal 2008 when as many calls wait as may */
   readonly open: AskPeople;
+  /** Has a call wait with its run on a host, which asks people itself. @throws ToolRefusal as `open` */
+  readonly hold: HoldCall;
   /**
    * How a call stands: `pending`, or what it came to.
    * @param waitSeconds holds the answer until it has ended or the time is up
@@ -133,31 +143,51 @@ export function createWaitingCalls(options: WaitingCallsOptions): WaitingCalls {
     });
   }
 
+  /** Takes a place, and gives it back where the call was not opened. @throws ToolRefusal where none is free */
+  async function inPlace<T>(
+    { tenant, invocationId, who }: Call,
+    tool: string,
+    open: () => Promise<T | null>,
+  ): Promise<T> {
+    const [ofTenant, elsewhere] = await Promise.all([asked(tenant), inLoop(tenant, who.execution?.id ?? null)]);
+    if (ofTenant >= mostOfTenant) throw full(tool, "tenant");
+    if (!(await records.take(invocationId, tenant, who.principal, elsewhere))) throw full(tool, "execution or caller");
+    try {
+      const opened = await open();
+      if (opened === null) throw new Error("a call that has ended is opened again");
+      return opened;
+    } catch (error) {
+      // Where the answer was lost it may wait all the same: then its own row is written anew.
+      await records.giveBack(invocationId).catch(() => {});
+      throw error;
+    }
+  }
+
+  /** As it is kept: with what addresses a host, so that it is made there and nowhere else. */
+  async function kept(call: Call, cleared: Cleared) {
+    const { name } = cleared.tool;
+    return { ...keptCall({ ...call, tool: name }, wholeArguments(cleared)), ...(await addresses(call.who)), mails };
+  }
+
   return {
+    async hold(call, cleared, held) {
+      const { tenant, invocationId, who } = call;
+      const shown = await show(tenant, who.execution?.id ?? null, wholeArguments(cleared));
+      return inPlace(call, cleared.tool.name, async () =>
+        calls.at(tenant, invocationId).ask("hold", { call: await kept(call, cleared), shown, held: { ...held } }),
+      );
+    },
+
     async open(call, cleared) {
       const { tenant, invocationId, who } = call;
-      const { tool, arguments: given } = cleared;
+      const { tool } = cleared;
+      const given = wholeArguments(cleared);
       const [shown, grants] = await Promise.all([show(tenant, who.execution?.id ?? null, given), granted(tenant, who)]);
       const wanted = cleared.clearance.approvals.filter((ask) => !isGranted(grants, tool.name, ask, shown.sha256));
       if (wanted.length === 0) return null;
-      const [ofTenant, elsewhere] = await Promise.all([asked(tenant), inLoop(tenant, who.execution?.id ?? null)]);
-      if (ofTenant >= mostOfTenant) throw full(tool.name, "tenant");
-      if (!(await records.take(invocationId, tenant, who.principal, elsewhere))) {
-        throw full(tool.name, "execution or caller");
-      }
-      try {
-        const opened = await calls.at(tenant, invocationId).ask("open", {
-          call: { ...keptCall({ ...call, tool: tool.name }, given), ...(await addresses(who)), mails },
-          shown,
-          asked: wanted,
-        });
-        if (opened === null) throw new Error("a call that has ended is opened again");
-        return opened;
-      } catch (error) {
-        // Where the answer was lost it may wait all the same: then its own row is written anew.
-        await records.giveBack(invocationId).catch(() => {});
-        throw error;
-      }
+      return inPlace(call, tool.name, async () =>
+        calls.at(tenant, invocationId).ask("open", { call: await kept(call, cleared), shown, asked: wanted }),
+      );
     },
 
     async question(who, invocationId) {
@@ -233,7 +263,7 @@ export function editorOf(
     const [judged] = await pipeline.clear([{ ...made, arguments: edit }], true);
     if (judged === undefined) throw new Error("a call was not judged");
     if (isCleared(judged)) {
-      return { fits: true, arguments: await show(tenant, state.call.execution?.id ?? null, judged.arguments) };
+      return { fits: true, arguments: await show(tenant, state.call.execution?.id ?? null, wholeArguments(judged)) };
     }
     const { clearance } = judged;
     const issues = clearance.is === "failed" ? (clearance.issues ?? []) : [];

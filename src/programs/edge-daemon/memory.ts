@@ -9,7 +9,7 @@ import { readFileSync } from "node:fs";
 const dontNeed = 4;
 const libraries = ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`];
 
-/** Soon after the start or the last command, ms; not while others follow. */
+/** Soon after the start, a heartbeat or a command, ms. */
 const soonMs = 3_000;
 
 /** Gives memory back soon after the start, and each time that `give` was called. */

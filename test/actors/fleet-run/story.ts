@@ -30,6 +30,8 @@ export interface StoryOptions {
   readonly queued?: number;
   readonly skipped?: number;
   readonly gate?: boolean;
+  /** It is a tool call on one host. */
+  readonly ofCall?: boolean;
   readonly holds?: readonly string[];
 }
 
@@ -41,10 +43,19 @@ export class RunStory {
   /** The most that were in flight at once. */
   most = 0;
 
-  constructor({ policy = {}, eligible, queued = 0, skipped = 0, gate = false, holds = [] }: StoryOptions) {
+  constructor({
+    policy = {},
+    eligible,
+    queued = 0,
+    skipped = 0,
+    gate = false,
+    holds = [],
+    ofCall = false,
+  }: StoryOptions) {
     this.sim.askNow("start", {
       ...{ tool: "cmd.run", args: "{}", security_context_name: null, policy: readPolicy(policy), by },
       requested_by: { sub: "ann", tenant_id: "acme", entry: "api", execution_id: null },
+      ...(ofCall ? { of_call: true } : {}),
       ...{ retry_of: null, approval_id: null, resolution: { eligible, queued, skipped }, holds, trace: null },
       gate: gate
         ? { prompt: "?", forbid_initiator: true, initiator: { kind: "tenant_user", sub: "ann", email: null } }

@@ -224,7 +224,7 @@ test.each(["crash:start", "crash:initialize", "hang:initialize"])(
     ).toBe("failed");
     await child.stop(0);
     await child.ended;
-    expect(await fixture.sandbox.inspect(instanceId)).toBe("gone");
+    await until(async () => (await fixture.sandbox.inspect(instanceId)) === "gone", { what: "nothing to be left" });
   },
   60_000,
 );

@@ -212,9 +212,9 @@ describe("time", () => {
       }),
     };
     const reply = await callModel(
-      aCall({ budgetMs: 5_000 }),
+      aCall({ budgetMs: 1_400 }),
       [candidate(deaf), candidate(prompt)],
-      { ...selection, callTimeoutMs: 200, retryDelayMs: 1 },
+      { ...selection, callTimeoutMs: 500, retryDelayMs: 1 },
       new Latencies(),
       quickTiming(),
     );

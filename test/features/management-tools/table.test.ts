@@ -1,6 +1,7 @@
 /** Every management tool: its names, what it needs, what it cannot do without (docs/reference/management-tools.md). */
 import { describe, expect, test } from "bun:test";
 import { mustBeWritten } from "../../../actors/kernel/schema.ts";
+import { fleetTools } from "../../../src/features/edge/agent-calls/tools.ts";
 import { collected, type ToolCaller } from "../../../src/features/management-tools/port.ts";
 import { agentTools } from "../../../src/features/operation-tools/agent-tools.ts";
 import { catalogueTools } from "../../../src/features/operation-tools/catalogue-tools.ts";
@@ -23,6 +24,7 @@ const tools = collected([
   ...intentTools(none),
   ...swarmTools(none),
   ...catalogueTools(none),
+  ...fleetTools(none),
   ...systemTools(none),
 ]);
 
@@ -76,12 +78,16 @@ const table: readonly (readonly [names: string, scope: string, required: string]
   ["tools.search", "agent:read", "query"],
   ["runtime.list", "agent:read", ""],
   ["execution.file", "execution:read", "execution_id path"],
+  ["edge.fleet.list", "aegis.edge.fleet.read", "target"],
+  ["edge.fleet.invoke", "aegis.edge.fleet.manage", "target tool"],
+  ["edge.fleet.cancel", "aegis.edge.fleet.manage", "fleet_command_id"],
   ["system.info", "operators", ""],
   ["system.config", "operators", ""],
 ];
 
 const callerWith = (scopes: readonly string[]): ToolCaller => ({
   tenant: "acme",
+  entry: "dispatch",
   identity: identityOf("acme", { kind: "tenant_user", role: null, scopes: new Set(scopes) }),
   executionId: null,
   ceilings: [],

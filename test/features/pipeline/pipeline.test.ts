@@ -109,7 +109,6 @@ describe("what is refused, in this order", () => {
     ["a tool that its server changed", "tickets.changed", {}, "tool_changed"],
     ["arguments that do not fit the schema", "echo.say", { text: 7 }, "invalid_arguments"],
     ["a sandbox tool without an execution", "sandbox.only", {}, "execution_required"],
-    ["a host that does not exist", "echo.say", { target: { edge_selector: { a: "b" } } }, "edge_node_not_found"],
   ])("%s fails", async (_, tool, given, code) => {
     expect(await invoke(callOf(tool, given))).toMatchObject({ is: "failed", code, ran: false });
   });

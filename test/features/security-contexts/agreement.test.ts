@@ -1,15 +1,18 @@
 /** What a context says on paper is what a call meets (docs/reference/security-contexts.md). */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import fc from "fast-check";
+import { starterOf } from "../../../actors/identity/starter.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import type { Capability, SecurityContextSpec } from "../../../actors/policy/security/spec.ts";
 import { type CallCounters, openCallCounters } from "../../../src/features/security-contexts/counters.ts";
 import { dryRun } from "../../../src/features/security-contexts/dry-run.ts";
+import { identityOf } from "../../harness/callers.ts";
 import { freshStores, type TestStores } from "../../harness/stores.ts";
 import { callOf, openPipeline, toolOf } from "../pipeline/fixture.ts";
 
 /** As the calls of the fixture have it. */
 const principal = "realm/user";
+const starter = starterOf(identityOf("acme"));
 const tools = ["fs.read", "fs.delete", "cmd.run", "web.fetch", "svc.agent.list", "tickets.search"];
 
 let stores: TestStores;
@@ -48,7 +51,13 @@ const onPaper = (context: string, tool_name: string, given: { [name: string]: Js
       },
       counters,
       ceilingsOf: async () => [],
-      registry: { of: async () => ({ listed: [], entries: [], find: () => undefined }) },
+      registry: {
+        of: async () => ({
+          listed: [],
+          entries: [],
+          find: (name) => (tools.includes(name) ? toolOf(name) : undefined),
+        }),
+      },
     },
     "acme",
     principal,
@@ -57,12 +66,22 @@ const onPaper = (context: string, tool_name: string, given: { [name: string]: Js
   );
 async function inEarnest(context: string, tool: string, given: { [name: string]: Json }) {
   const policy = { context, ceilings: [], tools: null, patterns: null };
-  const [judged] = await at.pipeline.clear([callOf(tool, given, { policy })]);
+  const call = callOf(tool, given, { policy });
+  const [judged] = await at.pipeline.clear([{ ...call, who: { ...call.who, starter } }]);
   const clearance = judged?.clearance;
   return clearance === undefined || clearance.is === "cleared" ? null : clearance.code;
 }
 
-const pattern = fc.constantFrom("*", "fs.*", "fs.read", "cmd.*", "web.*", "aegis.agent.*", "tickets.search");
+const pattern = fc.constantFrom(
+  "*",
+  "fs.*",
+  "fs.read",
+  "cmd.*",
+  "web.*",
+  "aegis.agent.*",
+  "tickets.search",
+  "svc.edge.*",
+);
 const optional = <T>(one: fc.Arbitrary<T>) => fc.option(one, { nil: null });
 const capability: fc.Arbitrary<Capability> = fc.record({
   tool_pattern: pattern,
@@ -82,6 +101,14 @@ const call = fc.oneof(
   fc.tuple(
     fc.constant("web.fetch"),
     fc.record({ url: fc.constantFrom("https://x.org/", "http://a.y.org", "http://127.1") }),
+  ),
+  fc.tuple(
+    fc.constantFrom("cmd.run", "fs.read"),
+    fc.record({
+      command: fc.constantFrom("git status", "id"),
+      path: fc.constantFrom("a/b", "../etc/x"),
+      target: fc.constant({ edge_node_id: "0190f3c4-0000-7000-8000-00000000000b" }),
+    }),
   ),
   fc.tuple(fc.constantFrom("svc.agent.list", "aegis.agent.list", "tickets.search"), fc.constant({})),
 );

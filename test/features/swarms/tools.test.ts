@@ -52,6 +52,7 @@ async function call(name: string, executionId: string | null, given: Json, workI
   const identity = identityOf("north");
   const caller: ToolCaller = {
     tenant: "north",
+    entry: "dispatch",
     identity,
     executionId,
     ceilings: [],

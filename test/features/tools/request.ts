@@ -10,6 +10,7 @@ export function requestOf(
     name,
     arguments: given,
     tenant: "t",
+    entry: "dispatch",
     executionId: "e",
     invocationId: "00000000-0000-7000-8000-000000000001",
     idempotencyKey: "00000000-0000-7000-8000-000000000002",

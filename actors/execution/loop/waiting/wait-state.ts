@@ -31,6 +31,9 @@ export function placesOf(call: PendingCall): { readonly places?: DispatchPlaces 
   return of.length === 0 ? {} : { places: { of, waits: isApproved(call) } };
 }
 
+/** Calls of one execution that wait at once. */
+export const maxWaiting = 8;
+
 /** Calls of a loop that wait, or are about to. */
 export const waitsOf = (loop: Loop): number =>
   loop.calls.filter((call) => isWaiting(call) || (call.wait?.activity ?? null) !== null).length;

@@ -31,10 +31,9 @@ import {
 import { readCommand } from "../command.ts";
 import { noteOnRecord } from "../on-record.ts";
 import { inputOf } from "../tool-work.ts";
-import { nextAsk, remember, waitsOf } from "./wait-state.ts";
+import { cancelRun } from "./run-of-call.ts";
+import { maxWaiting, nextAsk, remember, waitsOf } from "./wait-state.ts";
 
-/** Calls of one execution that wait at once. */
-const maxWaiting = 8;
 /** Changes of the arguments of one call; after so many, people can only agree or refuse. */
 const maxEdits = 8;
 const maxReasonBytes = 16_384;
@@ -175,13 +174,17 @@ export type Decided =
 export function decided(turn: ExecutionTurn, loop: Loop, call: PendingCall, decision: ApprovalDecided): Decided {
   const { wait } = call;
   if (wait?.approval == null) return "settled";
-  const { on_timeout } = wait.approval;
+  const { on_timeout, run } = wait.approval;
   wait.approval = null;
   if (decision.status === "approved") {
-    approve(turn, loop, call, wait, decision);
+    approve(turn, loop, call, wait, decision, run !== undefined);
     return "settled";
   }
   const timedOut = decision.status === "timed_out";
+  if (decision.status === "withdrawn") {
+    runWithdrawn(turn, loop, call, decision);
+    return "settled";
+  }
   if (timedOut && on_timeout === "fail") {
     note(turn, "tool_call_rejected", call, decision.approval_id, "tool_approval_timed_out");
     noteOnRecord(turn, call, { outcome: "failed", code: "tool_approval_timed_out" });
@@ -208,11 +211,14 @@ function approve(
   call: PendingCall,
   wait: CallWait,
   { approval_id, arguments: edit, arguments_sha256, remember: granted = "none" }: ApprovalDecided,
+  isOfRun: boolean,
 ): void {
   const ask = nextAsk(call);
   note(turn, "tool_call_approved", call, approval_id, null);
-  wait.given.push(approval_id);
   wait.agreed += 1;
+  // The run asked, and tells what became of it.
+  if (isOfRun) return;
+  wait.given.push(approval_id);
   if (edit !== undefined) {
     wait.edited = turn.record({ entry: "edit", call_id: call.call_id, arguments: edit });
     wait.sha256 = arguments_sha256 ?? null;
@@ -247,7 +253,7 @@ function remembers(turn: ExecutionTurn, { tool }: PendingCall, ask: AskedApprova
 }
 
 /** So many calls wait already that this one may not (2008). */
-function refuseFull(turn: ExecutionTurn, loop: Loop, call: PendingCall, of: "execution" | "tenant"): void {
+export function refuseFull(turn: ExecutionTurn, loop: Loop, call: PendingCall, of: "execution" | "tenant"): void {
   const code = "concurrency_exceeded";
   const message = `${call.tool} cannot wait for a person: as many calls of the ${of} wait as may`;
   const facts = { code, error_code: 2008, retry_after_seconds: fullRetrySeconds };
@@ -263,7 +269,8 @@ export function dropWait(turn: ExecutionTurn, call: PendingCall, reason: string)
   if (wait === undefined) return;
   if (wait.activity !== null) turn.abandon(wait.activity);
   const { approval } = wait;
-  if (approval !== null) turn.tell(approvalProtocol, approval.id, "withdraw", { reason }, { coCommit: true });
+  if (approval?.run !== undefined) cancelRun(turn, call, reason);
+  else if (approval !== null) turn.tell(approvalProtocol, approval.id, "withdraw", { reason }, { coCommit: true });
   const wasAsked = approval !== null || wait.given.length > 0;
   if (wasAsked && call.started_at === null) {
     note(turn, "tool_call_withdrawn", call, approval?.id ?? wait.given.at(-1) ?? null, reason);
@@ -284,6 +291,15 @@ export function noteUnused(turn: ExecutionTurn, { approval_id, status }: Approva
   turn.tell(approvalProtocol, approval_id, "executed", { executed: false }, { coCommit: true });
 }
 
+/** The run of a call was cancelled while people were asked about it. */
+function runWithdrawn(turn: ExecutionTurn, loop: Loop, call: PendingCall, { approval_id }: ApprovalDecided): void {
+  const code = "cancelled";
+  const message = `The run of ${call.tool} was cancelled before it began`;
+  note(turn, "tool_call_rejected", call, approval_id, code);
+  const begun = startedNow(turn, call.call_id, call.tool, call.shown_arguments);
+  answerCall(turn, loop, begun, "failed", failure(call.tool, code, message), { error: message });
+}
+
 /** The approvals that were given hear, once, whether the call ran. */
 export function tellExecuted(turn: ExecutionTurn, call: PendingCall, executed: boolean): void {
   for (const id of call.wait?.given ?? []) {
@@ -297,7 +313,7 @@ const outcomes = { tool_call_waiting: "waiting", tool_call_withdrawn: "withdrawn
   readonly [event: string]: InvocationOutcome;
 };
 
-function note(
+export function note(
   turn: ExecutionTurn,
   event: "tool_call_waiting" | "tool_call_approved" | "tool_call_rejected" | "tool_call_withdrawn",
   call: PendingCall,

@@ -34,6 +34,7 @@ export type HostCallOutcome =
       readonly is: "ended";
       readonly status: string;
       readonly command_id: string;
+      readonly node_id: string;
       readonly exit_code: number | null;
       readonly error_kind: string | null;
       readonly error_message: string | null;
@@ -50,6 +51,8 @@ export interface HostCallsOptions {
   readonly resolution: ResolutionOptions;
 }
 
+export type HostCalls = ReturnType<typeof createHostCalls>;
+
 export function createHostCalls({ runtime, fleet, commands, resolution }: HostCallsOptions) {
   const runs = runtime.of(fleetRun);
 
@@ -61,8 +64,8 @@ export function createHostCalls({ runtime, fleet, commands, resolution }: HostCa
     const { eligible, skipped } = await resolveTarget(resolution, tenant, { Selector }, policy);
     const [one, ...more] = [...eligible, ...skipped.map(({ host }) => host)];
     if (one !== undefined && more.length === 0) return one.id;
-    if (one === undefined) throw new Problem("host_not_found", "The selector means no host");
-    throw new Problem("multiple_targets", "The selector must mean one host", { count: more.length + 1 });
+    const count = one === undefined ? 0 : more.length + 1;
+    throw new Problem("multiple_targets", "The selector must mean one host", { count });
   }
 
   async function standing(tenant: string, runId: string): Promise<HostCallOutcome> {
@@ -79,7 +82,7 @@ export function createHostCalls({ runtime, fleet, commands, resolution }: HostCa
       return { is: "not_run", reason: state.reason ?? "not_started" };
     return {
       ...{ is: "ended", command_id, status: row.status, exit_code: row.exit_code, error_kind: row.error_kind },
-      ...{ error_message: row.error_message, structured: parsed(row.structured) },
+      ...{ node_id: row.host_id, error_message: row.error_message, structured: parsed(row.structured) },
       ...{ stdout_tail: row.stdout_tail ?? "", stderr_tail: row.stderr_tail ?? "" },
     };
   }
@@ -99,19 +102,22 @@ export function createHostCalls({ runtime, fleet, commands, resolution }: HostCa
     });
   }
 
+  /** The call may go on: where people have approved its run, that begins. Repeatable. */
+  async function goOn(tenant: string, runId: string): Promise<void> {
+    await runs.at(tenant, runId).ask("proceed", {}, { repeatable: true });
+  }
+
   return {
     /** @param runId the same again is the same call @throws Problem as `Fleet.invoke`, 422 `multiple_targets` */
     async begin(caller: FleetCaller, runId: string, call: HostCall): Promise<void> {
       const Node = await hostOf(caller.tenant, call.target);
       const policy = { mode: "Parallel", failure_policy: "ContinueOnError", deadline_secs: call.deadlineSeconds };
-      await fleet.invoke(caller, runId, {
-        target: { Node },
-        tool: call.tool,
-        args: { ...call.args },
-        security_context_name: call.securityContext,
-        policy: readPolicy(policy),
-      });
+      const body = { target: { Node }, tool: call.tool, args: { ...call.args }, policy: readPolicy(policy) };
+      await fleet.invoke(caller, runId, { ...body, security_context_name: call.securityContext }, true);
+      await goOn(caller.tenant, runId);
     },
+
+    goOn,
 
     standing,
 

@@ -5,4 +5,5 @@
  * came of it, or that people are asked about it, as an approval of kind `fleet_run` whose `execution_id` is the run's.
  */
 export type { FleetCaller } from "./caller.ts";
-export type { HostCall, HostCallOutcome } from "./one-host.ts";
+export type { HostCall, HostCallOutcome, HostCalls } from "./one-host.ts";
+export type { Fleet } from "./service.ts";

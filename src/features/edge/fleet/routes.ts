@@ -161,7 +161,6 @@ export function fleetRoutes({
         path,
         summary: "Cancel a run: what was sent is cancelled, the rest is not started",
         ...manages,
-        whileSuspended: true,
         ...one,
         body: jsonBody(CancelBody, { optional: true }),
         responses: { 200: CancelledRun },

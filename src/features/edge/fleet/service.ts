@@ -51,6 +51,8 @@ interface Asked {
   /** People are asked in any case. */
   readonly mustAsk: boolean;
   readonly leniency: Leniency;
+  /** It is a tool call on one host. */
+  readonly ofCall?: boolean;
 }
 
 export interface Begun extends StartReply {
@@ -110,6 +112,7 @@ export function createFleet(options: FleetOptions) {
         requested_by: { sub: identity.userId, tenant_id: tenant, entry, execution_id },
         ...{ retry_of: asked.retryOf, approval_id: asked.approvalId, resolution: stored },
         gate: isGated ? gate : null,
+        ...(asked.ofCall === true ? { of_call: true as const } : {}),
         holds: [...(await holdsOf(tenant))],
       },
       { repeatable: true },
@@ -147,17 +150,18 @@ export function createFleet(options: FleetOptions) {
     },
 
     /**
-     * Begins a run. @param runId the same again is the same run
+     * Begins a run. @param runId the same again is the same run @param ofCall it is a tool call on one host, which lets
+     * it go on once people have approved
      * @throws Problem 403, 404, 409 `dispatch_disabled`, 413, 422, 429 `quota_exceeded`
      */
-    async invoke(caller: FleetCaller, runId: string, body: InvokeBody): Promise<Begun> {
+    async invoke(caller: FleetCaller, runId: string, body: InvokeBody, ofCall = false): Promise<Begun> {
       return begin(caller, runId, {
         target: readTarget(body.target),
         tool: readTool(body.tool, body.tool_name),
         args: readArgs(body.args ?? {}),
         securityContext: readContext(body.security_context_name),
         policy: readPolicy(body.policy, besidesOf(body)),
-        ...{ retryOf: null, approvalId: null, mustAsk: false, leniency: { approved: null, lenient: false } },
+        ...{ retryOf: null, approvalId: null, mustAsk: false, leniency: { approved: null, lenient: false }, ofCall },
       });
     },
 

@@ -39,7 +39,7 @@ export const edgeLink = defineFeature({
       meaning: "daemons that may say hello to one node in a second; more are sent away for 1–30 s",
       min: 1,
       max: 100_000,
-      default: 200,
+      default: 500,
     }),
   },
   contradictions: ({ heartbeatSeconds, staleSeconds }) =>

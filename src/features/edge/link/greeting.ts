@@ -1,11 +1,12 @@
 /** The handshake: whether a hello is that of a host, and what answers it. */
 import type { KeyObject } from "node:crypto";
-import { readBase64, readEdgeKey } from "../../../../actors/edge/base64.ts";
+import { readBase64 } from "../../../../actors/edge/base64.ts";
 import { readBody, readFrame } from "../../../../actors/edge/frame-text.ts";
 import { closes, frameLimits, Hello, type Welcome } from "../../../../actors/edge/frames.ts";
 import { compareVersions } from "../../../../actors/edge/version.ts";
 import type { HelloAsked, HelloReply } from "../../../../actors/edge-host/messages.ts";
 import { iso } from "../../../../actors/kernel/time.ts";
+import { spkiOf } from "../../../../actors/seal/public-key.ts";
 import { ed25519Key } from "../../../lib/ed25519.ts";
 import type { KeyedHost } from "../hosts/port.ts";
 import type { Link, LinkedHost } from "./link.ts";
@@ -24,8 +25,6 @@ export interface GreetingOptions {
   readonly staleMs: number;
   /** SemVer; null: every daemon is new enough. */
   readonly minVersion: string | null;
-  /** Whether one more may say hello now. */
-  readonly admits: () => boolean;
   hostOf(publicKey: Uint8Array): Promise<KeyedHost | null>;
   /** Has the host's next key take the place of its current one. */
   promote(host: KeyedHost, publicKey: Uint8Array): Promise<void>;
@@ -49,7 +48,7 @@ interface Proved {
   readonly linked: LinkedHost;
 }
 
-/** How long a daemon that comes too early, or while a store is away, is sent away, ms. */
+/** How long a daemon that comes while a store is away is sent away, ms. */
 const retryAfter = { leastMs: 1_000, mostMs: 30_000 };
 const randomRetry = () => Math.floor(retryAfter.leastMs + Math.random() * (retryAfter.mostMs - retryAfter.leastMs));
 
@@ -122,11 +121,6 @@ export function createGreeting(options: GreetingOptions) {
 
   /** Answers a daemon's first message. Never throws. */
   return (link: Link, text: string): void => {
-    if (!options.admits()) {
-      counted("overloaded");
-      link.overloaded(randomRetry());
-      return;
-    }
     greet(link, text).catch(() => {
       counted("failed");
       link.overloaded(randomRetry());
@@ -148,13 +142,17 @@ function signedHello({ serverNonce }: Link, text: string) {
   const hello = frame?.t === "hello" && frame.signature?.s === 1 ? readBody(Hello, frame.b) : null;
   if (frame === null || hello === null) return "malformed";
   const publicKey = readBase64(hello.public_key, 32);
-  const key = keyOf(hello.public_key);
+  const key = publicKey === null ? null : keyOf(publicKey);
   const connection = { hostId: hello.node_id, serverNonce, clientNonce: hello.client_nonce };
   if (publicKey === null || key === null || !isSignedUp(key, connection, frame)) return "wrong_proof";
   return { hello, publicKey, key, connection };
 }
 
-function keyOf(publicKey: string): KeyObject | null {
-  const spki = readEdgeKey(publicKey);
-  return spki === null ? null : ed25519Key(spki);
+/** Whether it is a key to trust was looked at as its host enrolled, without which no hello by it passes. */
+function keyOf(raw: Uint8Array): KeyObject | null {
+  try {
+    return ed25519Key(spkiOf(raw));
+  } catch {
+    return null;
+  }
 }

@@ -21,6 +21,8 @@ export interface LinkHooks {
   readonly metrics: LinkMetrics;
   /** Steady, ms. */
   readonly steady: () => number;
+  /** For how long one that opens now is sent away before it says anything, ms; null: it may speak. */
+  turnedAway(): number | null;
   /** The first message has come. */
   greet(link: Link, text: string): void;
   /** A frame of an open link whose signature, if it has one, holds. @param s null: not signed */
@@ -45,7 +47,7 @@ export class Link implements SocketPeer {
   /** By the database's clock, Unix ms; 0: none has come. */
   heartbeatAt = 0;
   running = 0;
-  /** What the last heartbeat said; null: none has. */
+  /** What the last heartbeat said, of an earlier link too; null: nothing is known. */
   accepting: boolean | null = null;
   isHealthy = true;
   /** The host has not heard what its link is like now: the next heartbeat tells it. */
@@ -75,8 +77,13 @@ export class Link implements SocketPeer {
 
   opened(socket: Socket): void {
     this.socket = socket;
-    if (this.phase === "ended") socket.terminate();
-    else this.write("challenge", unsignedText("challenge", this.challenge));
+    if (this.phase === "ended") {
+      socket.terminate();
+      return;
+    }
+    const retryAfterMs = this.hooks.turnedAway();
+    if (retryAfterMs === null) this.write("challenge", unsignedText("challenge", this.challenge));
+    else this.overloaded(retryAfterMs);
   }
 
   message(text: string | null): void {

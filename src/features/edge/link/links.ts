@@ -43,7 +43,8 @@ export function createLinks(options: LinksOptions) {
     if (link.phase === "ended") return null;
     const silentMs = steady() - link.seenAt;
     if (!link.isOpen) {
-      link.close(closes.helloLate, "no hello");
+      // One whose hello has come waits for this node, which answers it in any case.
+      if (link.phase === "fresh") link.close(closes.helloLate, "no hello");
       return null;
     }
     if (silentMs >= staleMs) {

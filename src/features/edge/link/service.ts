@@ -68,10 +68,16 @@ export function openLink(node: Node, { edgeCommands, edgeHosts, edgeKeys, edgeRu
     },
   });
 
+  const door = admission(settings.hellosPerSecond, steady);
   const links = createLinks({
     ...{ node: runtime.nodeId, staleMs, heartbeatMs, steady, now: node.databaseNow },
     hooks: {
       metrics,
+      turnedAway() {
+        if (door.admits()) return null;
+        metrics.handshakes.inc({ result: "overloaded" });
+        return door.retryAfterMs();
+      },
       greet: (link, text) => {
         links.heard(link);
         greet(link, text);
@@ -116,7 +122,6 @@ export function openLink(node: Node, { edgeCommands, edgeHosts, edgeKeys, edgeRu
   const greet = createGreeting({
     ...{ node: runtime.nodeId, now: node.databaseNow, heartbeatMs, staleMs, minVersion: settings.minVersion },
     keys: heldKeys(edgeKeys, steady),
-    admits: admission(settings.hellosPerSecond, steady),
     hostOf: edgeHosts.byKey,
     promote: edgeHosts.promote,
     liveNodes() {
@@ -135,6 +140,7 @@ export function openLink(node: Node, { edgeCommands, edgeHosts, edgeKeys, edgeRu
       if (reply.cloned) told.cloned(host);
       link.host = host;
       link.epoch = reply.epoch;
+      link.accepting = reply.accepting;
       if (link.phase !== "greeting") {
         actor(host).tell("link_closed", { epoch: reply.epoch, longer: false }).catch(failed);
         return;

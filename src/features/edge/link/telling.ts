@@ -1,5 +1,5 @@
 /** Tells hosts what their links are like, until they have heard it. */
-import { admission } from "./admission.ts";
+import { type Admission, admission } from "./admission.ts";
 import type { Link } from "./link.ts";
 
 export interface TellingOptions {
@@ -15,11 +15,11 @@ const perSecond = 4;
 
 /** @returns tells it now; where that fails, or would be too often, the link is behind, and its next heartbeat tells it */
 export function createTelling({ steady, tell, failed }: TellingOptions): (link: Link) => void {
-  const admissions = new WeakMap<Link, () => boolean>();
+  const admissions = new WeakMap<Link, Admission>();
   return (link) => {
-    const admits = admissions.get(link) ?? admission(perSecond, steady);
-    admissions.set(link, admits);
-    link.isBehind = !admits();
+    const admitting = admissions.get(link) ?? admission(perSecond, steady);
+    admissions.set(link, admitting);
+    link.isBehind = !admitting.admits();
     if (link.isBehind) return;
     tell(link).catch((error: unknown) => {
       link.isBehind = true;

@@ -1,5 +1,6 @@
 /** A signed call from its bytes to its answer. */
 
+import { isForHost } from "../../../../actors/edge/host-calls.ts";
 import { isObject, type Json } from "../../../../actors/kernel/json.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import { canonicalText } from "../../../../actors/seal/canonical.ts";
@@ -30,7 +31,7 @@ export interface InvokeOptions {
   readonly invocations: Pick<InvocationWriter, "change" | "bare">;
   /** How a session and its execution stand now, by their rows. */
   readonly standing: (session: Session) => Promise<"active" | "session_inactive" | "execution_not_running">;
-  readonly waiting: Pick<WaitingCalls, "open" | "get">;
+  readonly waiting: Pick<WaitingCalls, "open" | "hold" | "get">;
   readonly incidents: Pick<Incidents, "report">;
   /** Told of failures of the service. */
   readonly warn: (error: unknown) => void;
@@ -110,14 +111,16 @@ export function createInvoke(options: InvokeOptions) {
       ...(mark === undefined ? { signal: request.signal } : { signal: endless, begins: mark.begin }),
     };
     const tool = (await options.registry.of(session.tenant)).find(rpc.tool);
-    if (mark?.begun === true && !repeats(tool)) {
+    if (mark?.begun === true && !repeats(tool) && !isForHost(tool, given)) {
       const name = tool?.name ?? rpc.tool;
       options.invocations.change(invocationId, session.tenant, { outcome: "interrupted", code: "interrupted" });
       const message = `It is not known whether ${name} was run: the request that ran it left no answer`;
       return answerOf({ is: "failed", code: "interrupted", message, ran: true }, name, invocationId, false);
     }
     const standing = () => options.standing(session);
-    const invoked: Invoked = await pipeline.invoke(call, options.waiting.open, { recorded: true, standing });
+    const invoked: Invoked = await pipeline.invoke(call, options.waiting.open, {
+      ...{ recorded: true, standing, hold: options.waiting.hold },
+    });
     return answerOf(invoked, tool?.name ?? rpc.tool, invocationId, tool?.source === "mcp");
   }
 

@@ -1,5 +1,6 @@
 /** Tools as lists show them: JSON text that is made once for each tool and used in every list. */
 import { LRUCache } from "lru-cache";
+import { runsOnHosts } from "../../../../actors/edge/host-calls.ts";
 import type { RegisteredTool } from "../../tools/port.ts";
 
 /** Characters of what is remembered. */
@@ -32,5 +33,6 @@ function textOf(tool: RegisteredTool): string {
     source,
     ...(server === undefined ? {} : { server }),
     executor,
+    ...(runsOnHosts(tool) ? { fleetCapable: true } : {}),
   });
 }

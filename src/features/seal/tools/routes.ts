@@ -40,6 +40,7 @@ const ListedTool = Type.Object({
   source: Type.Union([Type.Literal("builtin"), Type.Literal("management"), Type.Literal("mcp"), Type.Literal("edge")]),
   server: Type.Optional(Type.String()),
   executor: Type.Union([Type.Literal("sandbox"), Type.Literal("server"), Type.Literal("edge")]),
+  fleetCapable: Type.Optional(Type.Boolean({ description: "Edge hosts have it, too" })),
 });
 
 const ToolsQuery = Type.Object({

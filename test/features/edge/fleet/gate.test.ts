@@ -171,7 +171,10 @@ test("what an agent asks of one host waits, is refused, or runs, as the tenant s
     422,
     "multiple_targets",
   ]);
-  expect(told(await call(crypto.randomUUID(), { edge_selector: { tags: ["none"] } }))).toEqual([404, "host_not_found"]);
+  expect(told(await call(crypto.randomUUID(), { edge_selector: { tags: ["none"] } }))).toEqual([
+    422,
+    "multiple_targets",
+  ]);
   await settings({ agent_runs: "deny" });
   expect(told(await call(crypto.randomUUID(), target))).toEqual([403, "agent_runs_denied"]);
   await settings({ agent_runs: "allow" });

@@ -34,7 +34,7 @@ let ms = 0;
 function opened(hooks: Partial<LinkHooks> = {}, said: unknown[] = [], heartbeatMs = 30_000) {
   links = createLinks({
     ...{ node: "n1", staleMs: 3 * heartbeatMs, heartbeatMs, steady: () => ms, now: () => 0 },
-    hooks: { metrics, greet() {}, frame() {}, refused() {}, ...hooks },
+    hooks: { metrics, greet() {}, frame() {}, refused() {}, turnedAway: () => null, ...hooks },
     health: ({ isHealthy }) => said.push(isHealthy),
     closed: (link, longer) => said.push(["closed", link.epoch, longer]),
   });
@@ -165,7 +165,7 @@ test("a node that leaves takes no links, and closes those that it has with 1012"
 test("so many hellos a second are admitted, and no more", () => {
   let now = 0;
   const admits = admission(200, () => now);
-  const count = () => Array.from({ length: 500 }, admits).filter(Boolean).length;
+  const count = () => Array.from({ length: 500 }, () => admits.admits()).filter(Boolean).length;
   expect(count()).toBe(200);
   now += 500;
   expect(count()).toBe(100);

@@ -64,6 +64,7 @@ afterAll(() => fixture.dispose());
 function callerOf(facts: Partial<Identity> = {}, more: Partial<ToolCaller> = {}): ToolCaller {
   return {
     tenant: "north",
+    entry: "dispatch",
     identity: identityOf("north", facts),
     executionId: null,
     ceilings: [],

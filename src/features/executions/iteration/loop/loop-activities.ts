@@ -1,6 +1,7 @@
 /** The activities of the inner loop: asking the model, and running one tool. */
 
 import type { Static, TSchema } from "@sinclair/typebox";
+import { onFleet } from "../../../../../actors/edge/host-calls.ts";
 import type { ToolAnswer } from "../../../../../actors/execution/activities.ts";
 import {
   callClear,
@@ -32,7 +33,7 @@ import {
   type Runtime,
   Terminal,
 } from "../../../../runtime/port.ts";
-import { type Call, isCleared, type Pipeline } from "../../../pipeline/port.ts";
+import { type Call, isCleared, type Pipeline, withTarget } from "../../../pipeline/port.ts";
 import { outcomeOf, type RegisteredTool, ToolFailure, type ToolOutcome } from "../../../tools/port.ts";
 import type { RequireListed } from "../../directory.ts";
 import type { Plans } from "../../plans.ts";
@@ -77,7 +78,10 @@ export function modelCallActivity(options: ModelCallOptions): Activity {
       ]);
       const { who, policy } = callerOf(work, plan);
       const offered = work.last === true ? [] : await pipeline.effective(tenant, who, policy);
-      const shown = offered.filter(({ always }) => always !== true).map(describe);
+      const mayAddress = offered.some(({ name }) => name === onFleet);
+      const shown = offered
+        .filter(({ always }) => always !== true)
+        .map((tool) => describe(mayAddress ? withTarget(tool) : tool));
       const conversation = conversationOf(entries.map(({ entry }) => entry));
       try {
         const reply = await models.generate({
@@ -173,11 +177,15 @@ export function toolCallActivity({ runtime, plans, pipeline }: LoopOptions): Act
       const [judged] = await pipeline.clear([call], true);
       if (judged === undefined) throw new Error("the call was not judged");
       // Whether it was reached before its node died is not known: what may be done twice is, all else is not.
-      const isRepeatable = work.repeatable || (isCleared(judged) && (judged.tool.readOnly || judged.tool.idempotent));
+      // One on a host joins the run that it has begun.
+      const isRepeatable =
+        work.repeatable ||
+        (isCleared(judged) && (judged.target !== null || judged.tool.readOnly || judged.tool.idempotent));
       if (resumed && !isRepeatable) return { ...interrupted };
       if (!isCleared(judged)) return answerOf(judged.clearance);
       try {
-        return toolAnswer(await pipeline.run(call, judged, work.approved === true));
+        const outcome = await pipeline.run(call, judged, work.approved === true);
+        return outcome.status === "waiting" ? outcome : toolAnswer(outcome);
       } catch (error) {
         if (signal.aborted || (isRepeatable && isServiceAway(error))) throw error;
         // A bug in one tool must not stop the agent, nor tell it how the host looks inside.
@@ -207,7 +215,7 @@ export function callClearActivity({
       if (!isCleared(judged)) return answerOf(judged.clearance);
       const { max_timeout_secs, approvals } = judged.clearance;
       const passed = { status: "cleared" as const, max_timeout_secs, approvals: [...approvals] };
-      if (judged.tool.name !== CMD_RUN) return passed;
+      if (judged.tool.name !== CMD_RUN || judged.target !== null) return passed;
       const { cwd = workspace } = judged.arguments;
       try {
         const { pathRules } = judged.bounds;

