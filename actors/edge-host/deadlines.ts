@@ -6,6 +6,11 @@ import { type HostCommand, type HostState, isEligible, isInFlight, isLinked } fr
 export const startWithinMs = 30_000;
 /** Silence after a limit, or after a cancel, by which a command of a connected host is lost. */
 const silentMs = 30_000;
+/**
+ * A daemon that says nothing for so long of a command that it was told to cancel holds up nothing that comes behind it:
+ * should its slot be taken still, it refuses, and each of these commands ends.
+ */
+export const strayMs = 60_000;
 /** Added to every grace where the service is to blame. */
 const longerMs = 60_000;
 
@@ -45,12 +50,12 @@ function graceEnd({ idle_since, longer, since, status }: HostState, command: Hos
   return from + command.grace_ms + (longer ? longerMs : 0);
 }
 
-/** The first moment at which something is to be done; null: none is known. Unix ms. */
-export function nextDue(state: HostState): number | null {
-  let first: number | null = null;
-  for (const command of state.commands) {
-    const at = overdue(state, command)?.at;
-    if (at !== undefined && (first === null || at < first)) first = at;
-  }
-  return first;
+/** The first moment at which something is to be done; null: none is known. Both are Unix ms. */
+export function nextDue(state: HostState, now: number): number | null {
+  const ends = state.commands.flatMap((command) => overdue(state, command)?.at ?? []);
+  // A slot that comes free by time alone is news for those that wait for it.
+  const isAwaited = isEligible(state) && state.commands.some((command) => !isInFlight(command) && !command.asked);
+  const frees = isAwaited ? state.strays.flatMap(({ until }) => (until > now ? [until] : [])) : [];
+  const first = [...ends, ...frees].reduce((least, at) => Math.min(least, at), Number.POSITIVE_INFINITY);
+  return Number.isFinite(first) ? first : null;
 }

@@ -53,7 +53,7 @@ export const edgeHost = defineActor({
       const command = turn.add(offer);
       if (turn.state.status === "revoked") turn.end(command, { status: "cancelled", ...revoked });
       else if (turn.state.stopped.includes(command_id)) turn.end(command, { status: "not_started" });
-      else if (!offer.held && !isBehindOthers(turn.state)) turn.start(command);
+      else if (!offer.held && !isBehindOthers(turn)) turn.start(command);
       return { ...turn.turn(), reply: taken };
     },
 
@@ -155,7 +155,7 @@ export const edgeHost = defineActor({
 const revoked = { error_kind: "revoked", reason: revokedReason } as const;
 
 /** Whether commands that came before wait for a slot: the free ones are theirs. */
-function isBehindOthers(state: HostState): boolean {
+function isBehindOthers({ state, now }: HostTurn): boolean {
   const waiting = state.commands.filter((command) => !isInFlight(command) && command.asked).length;
-  return waiting >= freeSlots(state);
+  return waiting >= freeSlots(state, now);
 }

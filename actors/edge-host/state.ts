@@ -31,8 +31,11 @@ export const HostCommand = Type.Object({
 });
 export type HostCommand = Static<typeof HostCommand>;
 
-/** One that has ended here while the daemon may still run it: it fills a slot until the daemon says otherwise. */
-const Stray = Type.Object({ command_id: Text, reported: Type.Boolean() });
+/**
+ * One that has ended here while the daemon may still run it: it fills a slot until the daemon says otherwise, or has been
+ * silent for long after it was told to cancel it.
+ */
+const Stray = Type.Object({ command_id: Text, reported: Type.Boolean(), until: Milliseconds });
 
 const Ended = Type.Object({ id: Text, tool: Text, status: CommandEnd, duration_ms: Nullable(Milliseconds) });
 
@@ -115,6 +118,9 @@ export const isInFlight = ({ status }: Pick<HostCommand, "status">): boolean => 
 export const inFlightOf = ({ commands }: Pick<HostState, "commands">): readonly HostCommand[] =>
   commands.filter(isInFlight);
 
-/** Commands that could be sent now. */
-export const freeSlots = (state: HostState): number =>
-  isEligible(state) ? Math.max(0, state.slots - inFlightOf(state).length - state.strays.length) : 0;
+/** Commands that could be sent now. @param now Unix ms */
+export function freeSlots(state: HostState, now: number): number {
+  if (!isEligible(state)) return 0;
+  const held = state.strays.filter(({ until }) => until > now).length;
+  return Math.max(0, state.slots - inFlightOf(state).length - held);
+}

@@ -4,7 +4,7 @@ import type { Capabilities } from "../edge/frames.ts";
 import type { Context, Turn } from "../kernel/turn.ts";
 import { TurnEffects } from "../kernel/turn.ts";
 import { type CommandEnd, type CommandFact, type CommandResult, commandFact, fleetRuns, frameFact } from "./command.ts";
-import { nextDue, overdue, startWithinMs } from "./deadlines.ts";
+import { nextDue, overdue, startWithinMs, strayMs } from "./deadlines.ts";
 import { type EdgeHostMessages, edgeHostProtocol, type Offer } from "./messages.ts";
 import { hostFact, rowOf } from "./row.ts";
 import { freeSlots, type HostCommand, type HostState, isEligible, isInFlight, newHost } from "./state.ts";
@@ -84,7 +84,7 @@ export class HostTurn extends TurnEffects<EdgeHostMessages> {
   /** @returns whether it was sent */
   start(command: HostCommand): boolean {
     const { link, epoch } = this.state;
-    if (link === null || freeSlots(this.state) === 0) return false;
+    if (link === null || freeSlots(this.state, this.now) === 0) return false;
     const not_after = this.now + startWithinMs;
     const delivery = command.delivery + 1;
     const sent = this.change(command, { status: "dispatched", asked: false, not_after, reported: false, delivery });
@@ -126,7 +126,8 @@ export class HostTurn extends TurnEffects<EdgeHostMessages> {
 
   /** One that has ended here, and not at the daemon. */
   stray(commandId: string, reported: boolean): void {
-    this.state.strays = [...this.state.strays, { command_id: commandId, reported }].slice(-maxStrays);
+    const until = this.now + strayMs;
+    this.state.strays = [...this.state.strays, { command_id: commandId, reported, until }].slice(-maxStrays);
   }
 
   end(command: HostCommand, { status, error_kind = null, reason = null, result }: Ending): void {
@@ -196,7 +197,7 @@ export class HostTurn extends TurnEffects<EdgeHostMessages> {
    * one that is paused holds up no other.
    */
   private tellReady(): void {
-    const free = freeSlots(this.state);
+    const free = freeSlots(this.state, this.now);
     if (free === 0) return;
     const asked = new Map<string, number>();
     for (const { run_id, asked: isAsked } of this.state.commands)
@@ -214,7 +215,7 @@ export class HostTurn extends TurnEffects<EdgeHostMessages> {
   /** One timer, at the first moment that counts. One that is set too early is left: it finds nothing, and is set anew. */
   private setTimer(): void {
     const { state } = this;
-    const due = nextDue(state);
+    const due = nextDue(state, this.now);
     if (state.due_at !== null && (due === null || due < state.due_at)) {
       this.cancelTimer("due");
       state.due_at = null;

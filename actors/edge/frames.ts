@@ -79,7 +79,11 @@ export const Capabilities = Type.Object({
   local_tools: Type.Array(short(128), { maxItems: 256 }),
   tools: Type.Optional(Type.Array(short(128), { maxItems: 256 })),
   mount_points: Type.Array(short(4096), { maxItems: 64 }),
-  labels: Type.Record(Type.String({ minLength: 1, maxLength: 63 }), short(256), { maxProperties: 64 }),
+  // Of keys only a pattern is checked, and what does not fit it is no label at all.
+  labels: Type.Record(Type.String({ pattern: "^[^]{1,63}$" }), short(256), {
+    maxProperties: 64,
+    additionalProperties: false,
+  }),
   cpu_cores: Type.Optional(Count),
   memory_mb: Type.Optional(Count),
 });

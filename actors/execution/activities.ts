@@ -173,7 +173,7 @@ export type ModelFailure = Static<typeof ModelFailure>;
  * `ModelFailure` as details; a call that the rates of tenant and user do not let through is not made, and is one of a code
  * of `heldBack` (loop/own-limits.ts).
  */
-export const modelCall = defineActivity({ name: "model.call", version: 5, input: ModelCallInput, output: ModelAnswer });
+export const modelCall = defineActivity({ name: "model.call", version: 6, input: ModelCallInput, output: ModelAnswer });
 export type ModelOutcome = Outcome<typeof modelCall>;
 
 /** A call of a tool that runs on the node. */

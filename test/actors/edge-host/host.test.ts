@@ -124,6 +124,19 @@ test("what the daemon still runs after its end here keeps its slot", () => {
   expect(host.ready).toEqual([{ idx: 2, attempt: 1 }]);
 });
 
+test("a daemon that never answers holds up no command for ever", () => {
+  const host = new Host();
+  host.hello(1, { slots: 1 });
+  host.offer(1);
+  wait(host, 61 * second);
+  host.offer(2);
+  wait(host, 61 * second);
+  expect(host.ready).toEqual([{ idx: 2, attempt: 1 }]);
+  expect(host.ask<{ outcome: string }>("go", { command_id: idOf(2) })).toEqual({ outcome: "started" });
+  wait(host, 61 * second);
+  expect(host.ended.map(({ status }) => status)).toEqual(["lost", "lost"]);
+});
+
 test("one that is offered again after its end is not sent again", () => {
   const host = sent();
   host.report(resultOf(idOf(1)));

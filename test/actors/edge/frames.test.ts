@@ -5,7 +5,14 @@ import fc from "fast-check";
 import semver from "semver";
 import { readBase64, readEdgeKey } from "../../../actors/edge/base64.ts";
 import { readBody, readFrame, signedText, unsignedText } from "../../../actors/edge/frame-text.ts";
-import { framesDown, framesUp, Hello, overloadedReason, retryAfterMs } from "../../../actors/edge/frames.ts";
+import {
+  Capabilities,
+  framesDown,
+  framesUp,
+  Hello,
+  overloadedReason,
+  retryAfterMs,
+} from "../../../actors/edge/frames.ts";
 import { frameMessage, releaseMessage } from "../../../actors/edge/signing.ts";
 import { compareVersions, isVersion } from "../../../actors/edge/version.ts";
 import { ed25519Key, isSigned } from "../../../src/lib/ed25519.ts";
@@ -95,6 +102,18 @@ test("a hello without what tells journals and starts apart does not fit", () => 
   expect(readBody(Hello, JSON.stringify({ ...hello, slots: 65 }))).toBeNull();
   expect(readBody(Hello, vector("E2").b.replace("0.1.0", "\\ud800"))).toBeNull();
   expect(readBody(Hello, "[".repeat(100_000))).toBeNull();
+});
+
+test.each([
+  ["a name of 64 characters", { ["k".repeat(64)]: "v" }],
+  ["no name", { "": "v" }],
+  ["a line break in a name and no text behind it", { "a\nb": [1] }],
+  ["a long value", { zone: "v".repeat(257) }],
+  ["65 of them", Object.fromEntries(Array.from({ length: 65 }, (_, nth) => [`k${nth}`, "v"]))],
+])("labels with %s are none", (_, labels) => {
+  const said = { os: "linux", arch: "x86_64", local_tools: [], mount_points: [] };
+  expect(readBody(Capabilities, JSON.stringify({ ...said, labels: { ["k".repeat(63)]: "v" } }))).not.toBeNull();
+  expect(readBody(Capabilities, JSON.stringify({ ...said, labels }))).toBeNull();
 });
 
 test("an overloaded node says how long to wait", () => {

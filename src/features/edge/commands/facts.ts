@@ -19,7 +19,10 @@ type Late = Exclude<CommandFact, Changed>;
 const resultColumns = `duration_ms bigint, exit_code bigint, error_kind text, error_message text, stdout_tail text,
   stderr_tail text, stdout_bytes bigint, stderr_bytes bigint, truncated boolean, structured text`;
 
-/** What is stated later wins where it is stated; a command that has ended in one commit with its late result is one row. */
+/**
+ * What is stated later wins where it is stated, up to the end, which stands; a command that has ended in one commit with
+ * its late result is one row.
+ */
 const upserting = `
 insert into edge_commands (id, tenant, run_id, idx, attempt, host_id, tool, status, epoch, created_at, dispatched_at,
   started_at, ended_at, reason, late, duration_ms, exit_code, error_kind, error_message, stdout_tail, stderr_tail,
@@ -47,7 +50,8 @@ on conflict (id) do update set
   stdout_bytes = coalesce(excluded.stdout_bytes, edge_commands.stdout_bytes),
   stderr_bytes = coalesce(excluded.stderr_bytes, edge_commands.stderr_bytes),
   truncated = coalesce(excluded.truncated, edge_commands.truncated),
-  structured = coalesce(excluded.structured, edge_commands.structured)`;
+  structured = coalesce(excluded.structured, edge_commands.structured)
+where edge_commands.tenant = excluded.tenant and edge_commands.ended_at is null`;
 
 const fillingLate = `
 update edge_commands as known set

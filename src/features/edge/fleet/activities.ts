@@ -1,4 +1,6 @@
 /** What runs have done: their hosts are asked, by the ids that stand at the places of their targets. */
+
+import type { Target } from "../../../../actors/edge/target.ts";
 import { isEnd } from "../../../../actors/edge-host/command.ts";
 import { edgeHost } from "../../../../actors/edge-host/host.ts";
 import { go, offer, resolve, stop } from "../../../../actors/fleet-run/activities.ts";
@@ -112,13 +114,18 @@ export function fleetActivities(options: FleetActivitiesOptions): readonly Activ
         records.named(tenant, key),
       ]);
       if (target === null) throw new Terminal("not_found", "The run is gone");
-      const resolved = await resolveTarget(resolution, tenant, target, policy, { approved, lenient: true }).catch(
-        (error: unknown) => {
-          // What it was aimed at is gone, or has grown beyond what a run may have: there is no host to run it on.
+      const meaning = (of: Target) => resolveTarget(resolution, tenant, of, policy, { approved, lenient: true });
+      const resolved = await meaning(target)
+        .catch((error: unknown) => {
+          // Its group is gone: the run keeps the hosts that the group had.
+          if (error instanceof Problem && error.code === "group_not_found") return meaning({ Nodes: [...approved] });
+          throw error;
+        })
+        .catch((error: unknown) => {
+          // It has grown beyond what a run may have: there is no host to run it on.
           if (error instanceof Problem && error.status < 500) return null;
           throw error;
-        },
-      );
+        });
       skipping(resolved?.skipped ?? []);
       const none = { target, meansAll: false, eligible: [], queued: [], skipped: [] };
       return { ...(await records.approve(tenant, key, resolved ?? none)), holds };

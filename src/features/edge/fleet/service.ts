@@ -48,6 +48,8 @@ interface Asked {
   readonly retryOf: string | null;
   /** Of the run that it repeats, which covers it. */
   readonly approvalId: string | null;
+  /** People are asked in any case. */
+  readonly mustAsk: boolean;
   readonly leniency: Leniency;
   /** It is a tool call on one host. */
   readonly ofCall?: boolean;
@@ -93,7 +95,8 @@ export function createFleet(options: FleetOptions) {
     const { target, tool, args, policy, securityContext } = asked;
     await requireAllowed(tenant, securityContext, tool, args);
     const resolved = await resolveTarget(resolution, tenant, target, policy, asked.leniency);
-    const isGated = needsApproval(settled, policy, resolved, caller) && asked.approvalId === null;
+    const isDue = needsApproval(settled, policy, resolved, caller) || asked.mustAsk;
+    const isGated = isDue && asked.approvalId === null;
     const stored = await records.prepare(tenant, runId, resolved);
     if (stored === null) throw tooManyRuns();
     const gate = {
@@ -158,7 +161,7 @@ export function createFleet(options: FleetOptions) {
         args: readArgs(body.args ?? {}),
         securityContext: readContext(body.security_context_name),
         policy: readPolicy(body.policy, besidesOf(body)),
-        ...{ retryOf: null, approvalId: null, leniency: { approved: null, lenient: false }, ofCall },
+        ...{ retryOf: null, approvalId: null, mustAsk: false, leniency: { approved: null, lenient: false }, ofCall },
       });
     },
 
@@ -198,8 +201,9 @@ export function createFleet(options: FleetOptions) {
         securityContext: former.security_context_name,
         policy: retryPolicy(former.policy, body.policy),
         retryOf: formerId,
-        // Of a run that was not approved nothing covers a repeat.
+        // Of a run that was not approved nothing covers a repeat: what was refused is not run by naming its hosts.
         approvalId: former.approved ? former.approval_id : null,
+        mustAsk: former.approval_id !== null && !former.approved,
         leniency: { approved: null, lenient: true },
       });
     },

@@ -14,12 +14,14 @@ export interface StreamingOptions {
 
 /** What another node appended is looked for after so long where no notice came, ms. */
 const lookEveryMs = 1000;
+/** Events put together at once: a result has 150 KiB at most. */
+const composedAtOnce = 32;
 
 export type WriteRun = ReturnType<typeof runWriter>;
 
 export function runWriter({ runtime, streams, composer }: StreamingOptions) {
-  /** Shows a page. @returns whether the run's last event was among it */
-  async function show(
+  /** Shows some events. @returns whether the run's last event was among them */
+  async function showSome(
     stream: EventStream,
     { tenant, id, from }: Reader,
     events: ShownPage["events"],
@@ -32,7 +34,16 @@ export function runWriter({ runtime, streams, composer }: StreamingOptions) {
       if (entry === null && "text" in event) stream.send(event.number, event.text, "command_progress");
       if (entry) stream.send(event.number, JSON.stringify(entry.data), entry.event);
       if (entry?.isLast) return true;
+      // Results are large: a burst of them must not make a reader too slow that takes them as they come.
+      await stream.drained();
     }
+    return false;
+  }
+
+  /** Shows a page, a portion of it in memory at once. @returns whether the run's last event was among it */
+  async function show(stream: EventStream, reader: Reader, events: ShownPage["events"]): Promise<boolean> {
+    for (let at = 0; at < events.length && !stream.closed; at += composedAtOnce)
+      if (await showSome(stream, reader, events.slice(at, at + composedAtOnce))) return true;
     return false;
   }
 

@@ -32,8 +32,8 @@ export interface LinkHooks {
   ended(link: Link): void;
 }
 
-/** Messages that may come before the welcome is sent. */
-const maxEarly = 16;
+/** Messages, and characters of them, that may come before the welcome is sent: nothing is proved by then. */
+const maxEarly = { messages: 16, characters: frameLimits.maxHelloBytes };
 /** How long a daemon has to take a close before its socket is cut, ms. */
 const closeWithinMs = 5_000;
 const knownTypes = new Set(["heartbeat", "started", "progress", "result", "capabilities"]);
@@ -50,6 +50,8 @@ export class Link implements SocketPeer {
   /** What the last heartbeat said, of an earlier link too; null: nothing is known. */
   accepting: boolean | null = null;
   isHealthy = true;
+  /** The host has not heard what its link is like now: the next heartbeat tells it. */
+  isBehind = false;
   /** Highest number of the daemon's frames. */
   received = 0;
   /** Why the host waits a minute longer for it: the service closed it. */
@@ -100,8 +102,10 @@ export class Link implements SocketPeer {
   /** What comes before the welcome has gone out is taken behind it. */
   private wait(text: string): void {
     this.early ??= [];
-    if (this.early.length >= maxEarly) this.close(closes.protocol, "too much before the welcome");
-    else this.early.push(text);
+    this.early.push(text);
+    const characters = this.early.reduce((sum, { length }) => sum + length, 0);
+    if (this.early.length > maxEarly.messages || characters > maxEarly.characters)
+      this.close(closes.protocol, "too much before the welcome");
   }
 
   /** The welcome goes out, and with it the link is open. */

@@ -16,7 +16,7 @@ export interface LinksOptions {
   readonly now: () => number;
   readonly hooks: Omit<LinkHooks, "ended" | "steady">;
   /** A link is silent for longer than a healthy one, or is heard again. */
-  health(link: Link, isHealthy: boolean): void;
+  health(link: Link): void;
   /** A link has ended that was a host's. @param longer what waits for the host waits a minute longer */
   closed(link: Link, longer: boolean): void;
 }
@@ -58,7 +58,7 @@ export function createLinks(options: LinksOptions) {
 
   function setHealth(link: Link, isHealthy: boolean): void {
     link.isHealthy = isHealthy;
-    options.health(link, isHealthy);
+    options.health(link);
   }
 
   function leaveFresh(link: Link): void {
@@ -121,10 +121,17 @@ export function createLinks(options: LinksOptions) {
     /** The first message has come. */
     heard: leaveFresh,
 
-    /** The link is the host's from now on. */
-    take(link: Link, hostId: string): void {
+    /** The link is the host's from now on. @returns false: a link of a later epoch is, and this one has ended */
+    take(link: Link, hostId: string): boolean {
+      const other = byHost.get(hostId);
+      if (other !== undefined && other.epoch > link.epoch) {
+        link.close(closes.superseded, "superseded");
+        return false;
+      }
+      if (other !== link) other?.close(closes.superseded, "superseded");
       byHost.set(hostId, link);
       wheel.set(link, unhealthyMs);
+      return true;
     },
 
     /** What is committed of a host: an older link of it ends here. */

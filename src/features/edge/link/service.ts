@@ -12,7 +12,6 @@ import type { RunProgress } from "../run-stream/port.ts";
 import { admission } from "./admission.ts";
 import { createGreeting } from "./greeting.ts";
 import { linkIncidents } from "./incidents.ts";
-import type { Link } from "./link.ts";
 import { createLinks } from "./links.ts";
 import { createMetrics, observe } from "./metrics.ts";
 import { presenceRecords } from "./presence.ts";
@@ -20,6 +19,7 @@ import { createRounds } from "./rounds.ts";
 import { linkRoutes } from "./routes.ts";
 import { createSender } from "./sender.ts";
 import { heldKeys } from "./service-keys.ts";
+import { createTelling } from "./telling.ts";
 import { createUplink } from "./uplink.ts";
 import { openWakeups } from "./wakeups.ts";
 
@@ -61,12 +61,12 @@ export function openLink(node: Node, { edgeCommands, edgeHosts, edgeKeys, edgeRu
   const told = linkIncidents(incidents);
   const metrics = createMetrics({ sql, beforeHello: () => links.freshCount(), incidents: incidents.counts });
 
-  /** Tells the actor of a host, by its link. What is lost is made up for by rounds. */
-  const changed = (link: Link, change: { healthy?: boolean; accepting?: boolean }) => {
-    if (link.host === null) return;
-    const body = { epoch: link.epoch, healthy: change.healthy ?? null, accepting: change.accepting ?? null };
-    actor(link.host).tell("link_changed", body).catch(failed);
-  };
+  const changed = createTelling({
+    ...{ steady, failed },
+    async tell({ host, epoch, isHealthy: healthy, accepting }) {
+      if (host !== null) await actor(host).tell("link_changed", { epoch, healthy, accepting });
+    },
+  });
 
   const door = admission(settings.hellosPerSecond, steady);
   const links = createLinks({
@@ -85,7 +85,7 @@ export function openLink(node: Node, { edgeCommands, edgeHosts, edgeKeys, edgeRu
       frame: (link, t, b, s) => uplink.frame(link, t, b, s),
       refused: (link, why) => told.frameRefused(link.host, why),
     },
-    health: (link, healthy) => changed(link, { healthy }),
+    health: changed,
     closed(link, longer) {
       uplink.closed(link);
       rounds.beat(link);
@@ -100,7 +100,7 @@ export function openLink(node: Node, { edgeCommands, edgeHosts, edgeKeys, edgeRu
       const options = { repeatable: true, deadlineMs: reportDeadlineMs } as const;
       return actor(link.host).ask("reports", { epoch: link.epoch, reports: [...reports] }, options);
     },
-    accepting: (link, accepting) => changed(link, { accepting }),
+    changed,
     beat: (link) => rounds.beat(link),
     policyRefused: (link, commandId, kind) => told.policyRefused(link.host, commandId, kind),
   });
@@ -145,7 +145,7 @@ export function openLink(node: Node, { edgeCommands, edgeHosts, edgeKeys, edgeRu
         actor(host).tell("link_closed", { epoch: reply.epoch, longer: false }).catch(failed);
         return;
       }
-      links.take(link, host.id);
+      if (!links.take(link, host.id)) return;
       const runs = new Map(reply.in_flight.map(({ command_id, run_id }) => [command_id, run_id]));
       const owed = reply.outdated ? hello.commands.map(({ command_id }) => command_id) : null;
       uplink.opened(link, runs, owed);

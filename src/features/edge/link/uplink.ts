@@ -23,8 +23,8 @@ export interface UplinkOptions {
   readonly progress: RunProgress;
   /** Has the host's actor take what its daemon reported, and resolves once that is committed. */
   report(link: Link, reports: readonly Report[]): Promise<ReportReply>;
-  /** Told of what a heartbeat says that is news. */
-  accepting(link: Link, accepting: boolean): void;
+  /** What a heartbeat says is news, or what was to be told before was not. */
+  changed(link: Link): void;
   /** A heartbeat has come. */
   beat(link: Link): void;
   /** A host has refused a command by its local policy. */
@@ -100,9 +100,10 @@ export function createUplink(options: UplinkOptions) {
     link.heartbeatAt = now();
     link.running = Math.min(body.running, 1_000_000);
     options.beat(link);
-    if (link.accepting !== body.accepting) options.accepting(link, body.accepting);
+    const isNews = link.accepting !== body.accepting;
     link.accepting = body.accepting;
-    ack(link);
+    if (isNews || link.isBehind) options.changed(link);
+    ackSoon(link);
   }
 
   function output(link: Link, state: State, b: string): void {

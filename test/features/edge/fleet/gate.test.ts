@@ -57,6 +57,12 @@ test("a run refused or given up sends nothing; an approved one covers its repeat
   const question = await approvalOf(given);
   expect((await at.call("POST", `fleet/${given}/cancel`)).body).toMatchObject({ status: "cancelled", cancelled: 1 });
   expect(told(await decide(question, "approve", cara))[0]).toBe(409);
+  for (const former of [refused, given]) {
+    const body = { statuses: ["not_started"], policy: { approval: false } };
+    const repeat = await at.call("POST", `fleet/${former}/retry`, body, { ...at.ann, Accept: "application/json" });
+    expect([former, repeat.body.status]).toEqual([former, "awaiting_approval"]);
+    await at.call("POST", `fleet/${repeat.body.fleet_command_id}/cancel`);
+  }
   expect(host?.told).toEqual([]);
   const id = await at.begin({ target: tagged("refused"), ...uptime, policy: { approval: true } });
   await decide(await approvalOf(id), "approve", cara);
@@ -66,6 +72,16 @@ test("a run refused or given up sends nothing; an approved one covers its repeat
   expect(again.body.status).toBe("running");
   await host?.result((await host.next()) ?? "");
   expect(await at.ended(again.body.fleet_command_id)).toMatchObject({ outcome: "complete" });
+});
+
+test("a run that waits keeps the hosts of a group that is deleted meanwhile", async () => {
+  const [host] = await at.hosts("grouped", ["grouped-1"]);
+  const group = (await at.call("POST", "groups", { name: "gone", pinned_members: [host?.id] })).body.group_id;
+  const id = await at.begin({ target: { Group: group }, ...uptime, policy: { approval: true } });
+  expect((await at.call("DELETE", `groups/${group}`)).status).toBe(204);
+  await decide(await approvalOf(id), "approve", cara);
+  await host?.result((await host.next()) ?? "");
+  expect(await at.ended(id)).toMatchObject({ outcome: "complete", target: { Group: group }, summary: { ok: 1 } });
 });
 
 // edge-fleet 42

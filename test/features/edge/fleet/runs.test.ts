@@ -1,5 +1,6 @@
 /** Fleet runs on a real node: streams, lists, verbs, the gate (docs/reference/edge-fleet.md). */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { commandFacts } from "../../../../src/features/edge/commands/facts.ts";
 import { told } from "../fixture.ts";
 import { FleetFixture } from "./fixture.ts";
 
@@ -231,6 +232,21 @@ test("a host that is revoked meanwhile ends its part of the run", async () => {
   await at.call("DELETE", `hosts/${one?.id}`);
   const run = await at.ended(id);
   expect(run.per_node[0]).toMatchObject({ status: "lost", error_kind: "revoked", reason: "RevokedDuringDispatch" });
+});
+
+test("what is stated of a command behind its end changes nothing of its record", async () => {
+  const [host] = await at.hosts("stands", ["stands-1"]);
+  const id = await at.begin({ target: tagged("stands"), ...echo });
+  const command = (await host?.next()) ?? "";
+  await host?.result(command);
+  const before = (await at.ended(id)).per_node;
+  const at_ms = Date.now();
+  const of = { id: command, run_id: id, idx: 0, attempt: 1, host_id: host?.id ?? "", tool: "cmd.run" };
+  const fact = { ...of, status: "dispatched", epoch: 9, dispatched_at: at_ms };
+  for (const tenant of ["acme", "other"])
+    for (const { text, parameters } of commandFacts.write([{ tenant, at: at_ms, fact }]))
+      await at.edge.stores.sql.unsafe(text, [...parameters] as never[]);
+  expect((await at.run(id)).per_node).toEqual(before);
 });
 
 // edge-fleet 38

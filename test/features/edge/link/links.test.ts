@@ -12,6 +12,7 @@ import { admission } from "../../../../src/features/edge/link/admission.ts";
 import type { LinkHooks } from "../../../../src/features/edge/link/link.ts";
 import { createLinks, type Links } from "../../../../src/features/edge/link/links.ts";
 import { createMetrics } from "../../../../src/features/edge/link/metrics.ts";
+import { createTelling } from "../../../../src/features/edge/link/telling.ts";
 import { createUplink } from "../../../../src/features/edge/link/uplink.ts";
 import type { Socket } from "../../../../src/http/sockets.ts";
 import { publicHalf, signed } from "../../../actors/edge/vectors.ts";
@@ -49,13 +50,13 @@ function opened(
   links = createLinks({
     ...{ node: "n1", staleMs: 3 * heartbeatMs, heartbeatMs, steady: () => ms, now },
     hooks: { metrics, greet() {}, frame() {}, refused() {}, turnedAway: () => null, ...hooks },
-    health: (_, isHealthy) => said.push(isHealthy),
+    health: ({ isHealthy }) => said.push(isHealthy),
     closed: (link, longer) => said.push(["closed", link.epoch, longer]),
   });
   return said;
 }
-/** An open link of a host. */
-function linked(hostId: string) {
+/** An open link of a host, or one that has ended as another has its place. */
+function linked(hostId: string, epoch = 1) {
   const socket = new FakeSocket();
   const link = links.create("10.0.0.1");
   link.opened(socket);
@@ -64,9 +65,8 @@ function linked(hostId: string) {
   const connection = { hostId, serverNonce: link.serverNonce, clientNonce: "" };
   link.host = { id: hostId, tenant: "north", name: hostId, key, connection, signing: { kid: "edge-1", key } };
   links.heard(link);
-  link.epoch = 1;
-  links.take(link, hostId);
-  link.welcome(link.host, 1, {});
+  link.epoch = epoch;
+  if (links.take(link, hostId)) link.welcome(link.host, epoch, {});
   return { link, socket };
 }
 
@@ -94,6 +94,52 @@ test("a silent link is unhealthy, healthy again by a heartbeat, and closed at la
   expect(socket.closes).toEqual([[4002, "silent"]]);
 });
 
+test("what a host was told in vain, or too often, its next heartbeat tells", async () => {
+  const told: (boolean | null)[] = [];
+  let isAway = true;
+  const steady = 0;
+  const changed = createTelling({
+    steady: () => steady,
+    failed() {},
+    async tell({ accepting }) {
+      if (isAway) throw new Error("away");
+      told.push(accepting);
+    },
+  });
+  const uplink = createUplink({
+    ...{ metrics, now: () => 0, changed, beat() {}, policyRefused() {} },
+    progress: {} as never,
+    report: () => Promise.reject(new Error("nothing is reported")),
+  });
+  opened({ frame: uplink.frame });
+  const { link } = linked("h1");
+  uplink.opened(link, new Map(), null);
+  const heartbeat = async (accepting: boolean) => {
+    link.message(JSON.stringify({ t: "heartbeat", b: JSON.stringify({ running: 0, accepting }) }));
+    await Promise.resolve();
+  };
+  await heartbeat(true);
+  expect([told, link.isBehind]).toEqual([[], true]);
+  isAway = false;
+  await heartbeat(true);
+  await heartbeat(true);
+  expect([told, link.isBehind]).toEqual([[true], false]);
+  for (let nth = 0; nth < 100; nth++) await heartbeat(nth % 2 === 1);
+  expect([told.length, link.isBehind]).toEqual([3, true]);
+});
+
+test("little may come before a link is open", () => {
+  opened();
+  const socket = new FakeSocket();
+  const link = links.create("10.0.0.1");
+  link.opened(socket);
+  link.message("{}");
+  link.message("x".repeat(65_536));
+  expect(socket.closes).toEqual([]);
+  link.message("x");
+  expect(socket.closes).toEqual([[4000, "too much before the welcome"]]);
+});
+
 test("what a daemon does not read is bounded: it is sent away for a while", () => {
   const said = opened();
   const { link, socket } = linked("h1");
@@ -107,7 +153,7 @@ test("what a daemon does not read is bounded: it is sent away for a while", () =
 test("output beyond the window is dropped and counted, and the window opens again", async () => {
   const outputs: number[] = [];
   const uplink = createUplink({
-    ...{ metrics, now: () => 0, accepting() {}, beat() {}, policyRefused() {} },
+    ...{ metrics, now: () => 0, changed() {}, beat() {}, policyRefused() {} },
     progress: {
       output: (_, run, { offset }) => void outputs.push(run === "r1" ? offset : -1),
       step() {},
@@ -150,6 +196,15 @@ test("an older epoch and a revocation end a link, its own standing does not", ()
   expect(moved.socket.closes.map(([code]) => code)).toEqual([4009]);
   expect(gone.socket.closes.map(([code]) => code)).toEqual([4003]);
   expect(own.socket.closes).toEqual([]);
+});
+
+test("of two links of a host the one of the later epoch stays", () => {
+  opened();
+  const [first, third] = [linked("h1"), linked("h1", 3)];
+  expect(first.socket.closes.map(([code]) => code)).toEqual([4009]);
+  const second = linked("h1", 2);
+  expect(second.socket.closes.map(([code]) => code)).toEqual([4009]);
+  expect([links.linkOf("h1") === third.link, third.socket.closes]).toEqual([true, []]);
 });
 
 test("a node that leaves takes no links, and closes those that it has with 1012", async () => {
