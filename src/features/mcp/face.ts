@@ -19,7 +19,7 @@ export interface FaceOptions {
 export interface Face {
   /**
    * @param body the parsed body
-   * @throws Problem 429 `too_many_streams`
+   * @throws Problem 415 `unsupported_media_type` for one that is not named JSON, 429 `too_many_streams`
    */
   answer(caller: FaceCaller, request: Request, body: unknown): Promise<Response>;
   /** Requests that are being answered now. */
@@ -59,13 +59,17 @@ export function openFace({ serverOf, report }: FaceOptions): Face {
     },
   );
   return {
-    answer(caller, request, body) {
+    async answer(caller, request, body) {
       if ((open.get(caller.tenant) ?? 0) >= perTenant) {
         const message = `At most ${perTenant} requests of a tenant may be open at once on a node`;
         throw new Problem("too_many_streams", message, { limit: perTenant }, { "Retry-After": "5" });
       }
       callers.set(request, caller);
-      return handler.fetch(request, { parsedBody: body });
+      const answer = await handler.fetch(request, { parsedBody: body });
+      // As of every other route, which a request that names no media type passes up to here.
+      if (answer.status === 415)
+        throw new Problem("unsupported_media_type", "The Content-Type must be application/json");
+      return answer;
     },
     open: () => open.values().reduce((sum, count) => sum + count, 0),
     close: handler.close,

@@ -131,7 +131,10 @@ export function transportTests(nodes: () => readonly NodeProcess[], deploy: Depl
         const refused = await fetch(`${node().url}/v1/mcp`, { method });
         expect([refused.status, refused.headers.get("allow")]).toEqual([405, "POST"]);
       }
-      expect((await post({ "Content-Type": "text/plain" })).status).toBe(415);
+      for (const type of ["text/plain", ""]) {
+        const answer = await post({ "Content-Type": type });
+        expect([answer.status, (await answer.json()).code]).toEqual([415, "unsupported_media_type"]);
+      }
       const broken = await post({}, "{");
       expect([broken.status, await broken.json()]).toMatchObject([400, { error: { code: -32700 } }]);
       expect((await post({}, "[]")).status).toBe(400);

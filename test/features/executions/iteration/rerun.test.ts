@@ -15,7 +15,7 @@ async function outcome(tool: { readOnly: boolean; idempotent: boolean } | null, 
   const judged =
     tool === null
       ? { clearance: { is: "failed", code: "unknown_tool", message: "no such tool" } }
-      : { clearance: { is: "cleared" }, tool };
+      : { clearance: { is: "cleared" }, tool, target: null };
   const pipeline = {
     clear: async () => [judged],
     run: async () => {
