@@ -82,7 +82,7 @@ export class Executor {
     const settling = journal.unfinished().map(async ({ id, pid, born, started_at }) => {
       killSurvivors(pid, born, id);
       const message = "The daemon ended while the command was running";
-      await journal.finished(resultOf(id, "lost", "daemon_restarted", message, { started_at }));
+      await journal.settled(resultOf(id, "lost", "daemon_restarted", message, { started_at }));
       reports.ended(id);
     });
     // A disk that takes no records holds up these ends, and not the daemon.

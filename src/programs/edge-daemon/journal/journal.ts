@@ -3,12 +3,30 @@
  * counts once it is on disk. Records that wait are written and synced together.
  *
  * A journal that cannot be written says so (`failure`), and is written anew from memory, as a whole, until that succeeds.
+ *
+ * `seq` is how the service finds out that an older image of the disk was restored: it is then below what the service was
+ * told last, plus one for each command that was first reported since. So `seq` must not grow by a restart alone. The ends
+ * that a start of the daemon finds (`settled`) are records, and are not counted, neither then nor later:
+ *
+ * | The daemon was                                            | `seq` of its hello               | The service sees |
+ * | --------------------------------------------------------- | -------------------------------- | ---------------- |
+ * | killed; started once or often, with or without a hello    | as loaded: each command reported | the same journal |
+ * |                                                           | since has a `started`, or an end |                  |
+ * |                                                           | without one, and both count      |                  |
+ * | restored to before its last hello, less some record       | below that hello                 | another journal  |
+ * | so restored, and its first hellos were lost on the way    | still so: settling added nothing | another journal  |
+ * | restored to after its last hello, with fewer records than | below hello and reports          | another journal  |
+ * | commands were reported since                              |                                  |                  |
+ * | restored, and welcomed as another                         | as loaded; counts from there     | the same journal |
+ *
+ * What remains: an image that has all that the service was told of, by number, cannot be told from a daemon that died.
  */
 import { mkdirSync, renameSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { ListedCommand, Result } from "../../../../actors/edge/frames.ts";
 import { reasonOf, type StateDirectory } from "../state/directory.ts";
 import { crashPoint, isCrashWanted } from "./crash-points.ts";
+import { Entries, type Entry, isEnding, numberOf } from "./entries.ts";
 import {
   closeFile,
   openFile,
@@ -32,18 +50,6 @@ import {
 /** A command that may have started. */
 export type StartedCommand = Omit<StartedRecord, "k" | "n">;
 
-type Entry =
-  | { readonly state: "started"; readonly record: StartedRecord }
-  /** `place`: null while only memory has it, and then it is told to no one unless it `isVolatile`. */
-  | {
-      readonly state: "finished";
-      readonly n: number;
-      readonly place: Span | null;
-      readonly result: Result | null;
-      readonly isVolatile: boolean;
-      readonly ackedAt: number | null;
-    };
-
 interface Waiting {
   readonly record: JournalRecord;
   readonly done: (written: boolean) => void;
@@ -64,7 +70,7 @@ export interface JournalOptions {
 }
 
 export class Journal {
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Entries();
   readonly #waiting: Waiting[] = [];
   #id: string = crypto.randomUUID();
   #fd: number | null = null;
@@ -100,7 +106,7 @@ export class Journal {
   get id(): string {
     return this.#id;
   }
-  /** Records that have been on disk, of all time. */
+  /** Records that have been on disk, of all time; without the ends that `settled` wrote. */
   get seq(): number {
     return this.#synced;
   }
@@ -117,24 +123,17 @@ export class Journal {
 
   /** Commands that may have started and have no end. */
   unfinished(): StartedCommand[] {
-    return [...this.#entries.values()].flatMap((entry) => (entry.state === "started" ? [entry.record] : []));
+    return this.#entries.started();
   }
 
   /** Ids of commands whose result the service has not acknowledged. */
   unacknowledged(): string[] {
-    return [...this.#entries].flatMap(([id, entry]) =>
-      entry.state === "finished" && entry.ackedAt === null && !isEnding(entry) ? [id] : [],
-    );
+    return this.#entries.unacknowledged();
   }
 
-  /** As a hello lists them: what runs first. */
+  /** As a hello lists them, no more than it may: what runs first, then what ended last. */
   listed(): ListedCommand[] {
-    const [running, finished]: [ListedCommand[], ListedCommand[]] = [[], []];
-    for (const [command_id, entry] of this.#entries) {
-      if (entry.state === "started" || isEnding(entry)) running.push({ command_id, state: "running" });
-      else if (entry.ackedAt === null) finished.push({ command_id, state: "finished" });
-    }
-    return [...running, ...finished];
+    return this.#entries.listed();
   }
 
   /** @returns false when it could not be put on disk: the command must not start */
@@ -148,9 +147,18 @@ export class Journal {
   }
 
   /** Resolves when the end is on disk, which takes as long as the disk refuses it. */
-  async finished(result: Result): Promise<void> {
+  finished(result: Result): Promise<void> {
+    return this.#end(result, ++this.#given);
+  }
+
+  /** As `finished`, for the end of a command of an earlier daemon; `seq` does not count it. */
+  settled(result: Result): Promise<void> {
+    return this.#end(result, this.#given);
+  }
+
+  async #end(result: Result, n: number): Promise<void> {
     crashPoint("ended");
-    const record: FinishedRecord = { k: "finished", n: ++this.#given, id: result.command_id, result };
+    const record: FinishedRecord = { k: "finished", n, id: result.command_id, result };
     this.#set(result, record.n, false);
     while (!(await this.#append(record)) && !this.#isClosed) await this.#writable();
     crashPoint("finished-synced");
@@ -357,7 +365,7 @@ export class Journal {
     };
     try {
       let seq = this.#synced;
-      for (const entry of this.#entries.values()) seq = Math.max(seq, numberOf(entry));
+      for (const [, entry] of this.#entries) seq = Math.max(seq, numberOf(entry));
       await put({ k: "journal", id: this.#id, seq });
       for (const [id, entry] of this.#entries) {
         const copy = await this.#copy(id, entry, put);
@@ -389,7 +397,3 @@ export class Journal {
     }
   }
 }
-
-const isEnding = (entry: Entry): boolean => entry.state === "finished" && entry.place === null && !entry.isVolatile;
-
-const numberOf = (entry: Entry): number => (entry.state === "started" ? entry.record.n : entry.n);

@@ -226,7 +226,7 @@ export class Link implements Reports {
       agent_version: agentVersion,
       slots,
       capabilities,
-      commands: journal.listed().slice(0, frameLimits.maxListed),
+      commands: journal.listed(),
     };
   }
 
