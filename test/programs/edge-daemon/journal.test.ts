@@ -209,6 +209,30 @@ test("a hello lists what runs before all that has ended, and of that the newest"
   await journal.close();
 });
 
+test("so many ends wait for the service, whether on disk or not, and no more", async () => {
+  const journal = await open(fresh());
+  const all = Array.from({ length: 1_024 }, (_, index) => journal.finished(result(index)));
+  expect(journal.isFull).toBe(true);
+  await Promise.all(all);
+  expect(journal.isFull).toBe(true);
+  await journal.acknowledged(idOf(7));
+  expect(journal.isFull).toBe(false);
+  journal.remember(result(2_000));
+  expect(journal.isFull).toBe(true);
+  await journal.close();
+});
+
+test("an outbox is full when a service that acknowledges nothing asks again and again", async () => {
+  const journal = await open(fresh());
+  let sent = 0;
+  const outbox = new Outbox(journal, () => ++sent);
+  while (!outbox.isFull && sent < 10_000) outbox.started(idOf(1), "2031-01-01T00:00:00.000Z");
+  expect(sent).toBe(4_096);
+  outbox.acknowledged(1);
+  expect(outbox.isFull).toBe(false);
+  await journal.close();
+});
+
 /** Opens the journal as a daemon does that starts: what an earlier one left has an end. */
 async function boot(state: ReturnType<typeof fresh>) {
   const journal = await open(state);

@@ -20,6 +20,9 @@ export const isEnding = (entry: Entry): boolean =>
 
 export const numberOf = (entry: Entry): number => (entry.state === "started" ? entry.record.n : entry.n);
 
+/** Ends that may wait for the service; it has far fewer commands unfinished on one host. */
+const mostUntold = 1_024;
+
 export class Entries {
   readonly #all = new Map<string, Entry>();
   /** Ids of those that have an end which the service has not acknowledged. */
@@ -49,9 +52,8 @@ export class Entries {
     return this.#all[Symbol.iterator]();
   }
 
-  /** Commands that have an end which the service has not acknowledged, whether it is on disk or not. */
-  get untold(): number {
-    return this.#untold.size;
+  get isFull(): boolean {
+    return this.#untold.size >= mostUntold;
   }
 
   /** Commands that may have started and have no end. */

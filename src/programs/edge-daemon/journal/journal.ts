@@ -4,20 +4,16 @@
  *
  * A journal that cannot be written says so (`failure`), and is written anew from memory, as a whole, until that succeeds.
  *
- * `seq` is how the service finds out that an older image of the disk was restored: it is then below what the service was
- * told last, plus one for each command that was first reported since. So `seq` must not grow by a restart alone. The ends
- * that a start of the daemon finds (`settled`) are records, and are not counted, neither then nor later:
+ * `seq` is how the service finds out that an older image of the disk was restored: it is then below the last hello's, plus
+ * one for each command that was first reported since. So it must not grow by a restart alone: the ends that a start of the
+ * daemon finds (`settled`) are never counted.
  *
- * | The daemon was                                            | `seq` of its hello               | The service sees |
- * | --------------------------------------------------------- | -------------------------------- | ---------------- |
- * | killed; started once or often, with or without a hello    | as loaded: each command reported | the same journal |
- * |                                                           | since has a `started`, or an end |                  |
- * |                                                           | without one, and both count      |                  |
- * | restored to before its last hello, less some record       | below that hello                 | another journal  |
- * | so restored, and its first hellos were lost on the way    | still so: settling added nothing | another journal  |
- * | restored to after its last hello, with fewer records than | below hello and reports          | another journal  |
- * | commands were reported since                              |                                  |                  |
- * | restored, and welcomed as another                         | as loaded; counts from there     | the same journal |
+ * - Killed and started, once or often: `seq` is as loaded. Each command that was reported since the last hello has a
+ *   counted record from since then: its `started`, or its end where it never started. The same journal.
+ * - Restored to an image that misses a counted record from before the last hello: `seq` is below that hello's, also where
+ *   the first hellos after it were lost on the way and the daemon was started again. Another journal.
+ * - Restored to a later image that has fewer records than commands were reported since: below both. Another journal.
+ * - Welcomed as another journal: `seq` counts on from where it is. The same journal from there.
  *
  * What remains: an image that has all that the service was told of, by number, cannot be told from a daemon that died.
  */
@@ -144,6 +140,11 @@ export class Journal {
     const written = await this.#append(record);
     if (written) crashPoint("started-synced");
     return written;
+  }
+
+  /** So many ends wait for the service that no further command is to be taken. */
+  get isFull(): boolean {
+    return this.#entries.isFull;
   }
 
   /** Resolves when the end is on disk, which takes as long as the disk refuses it. */
