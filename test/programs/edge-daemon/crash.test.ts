@@ -111,6 +111,28 @@ test.each([
   30_000,
 );
 
+test("a daemon on an older image of its disk is known by its number", async () => {
+  const host = new TestHost();
+  const first = await host.connected();
+  const id = commandId();
+  first.invoke({ command_id: id, args: { command: "sleep", args: ["300"] } });
+  await until(() => first.started.includes(id));
+  const image = readFileSync(host.state.journal);
+  const refused = commandId();
+  first.invoke({ command_id: refused, tool: "no.such" });
+  await first.resultOf(refused);
+  first.cut();
+  const second = await host.service.peer(1);
+  await host.kill();
+  writeFileSync(host.state.journal, image);
+  const restored = await host.connected();
+  expect(restored.hello?.commands).toEqual([{ command_id: id, state: "finished" }]);
+  expect(restored.hello?.journal_id).toBe(second.hello?.journal_id ?? "");
+  expect(restored.hello?.journal_seq).toBeLessThan(second.hello?.journal_seq ?? 0);
+  expect(await restored.resultOf(id)).toMatchObject({ status: "lost", error_kind: "daemon_restarted" });
+  await host.end();
+}, 30_000);
+
 test("a full disk refuses commands, and is used again once it has room", async () => {
   const host = new TestHost(`${openConfig}sandbox: off\n`);
   const small = host.path("small");

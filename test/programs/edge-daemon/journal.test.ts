@@ -184,3 +184,119 @@ test("an outbox sends a result once, and waits for what is not acknowledged", as
   expect(gone.waitingMs(performance.now() + 31_000)).toBe(0);
   await journal.close();
 });
+
+test("a hello lists what runs before all that has ended, and of that the newest", async () => {
+  const state = fresh();
+  const journal = await open(state);
+  await Promise.all(Array.from({ length: 300 }, (_, index) => journal.finished(result(index))));
+  await journal.started(started(998));
+  await journal.started(started(999));
+  await journal.finished(result(998));
+  // As ends do that wait for the disk.
+  const waiting = Promise.all(Array.from({ length: 300 }, (_, index) => journal.finished(result(1_000 + index))));
+  const meanwhile = journal.listed();
+  expect([meanwhile.length, meanwhile[0]]).toEqual([256, { command_id: idOf(999), state: "running" }]);
+  await waiting;
+  const listed = journal.listed();
+  expect(listed.map(({ command_id }) => command_id).slice(0, 2)).toEqual([idOf(999), idOf(1_299)]);
+  await journal.acknowledged(idOf(1_299));
+  for (let index = 1_000; index < 1_299; index++) await journal.acknowledged(idOf(index));
+  expect(journal.listed().slice(0, 3)).toEqual([
+    { command_id: idOf(999), state: "running" },
+    { command_id: idOf(998), state: "finished" },
+    { command_id: idOf(299), state: "finished" },
+  ]);
+  await journal.close();
+});
+
+test("so many ends wait for the service, whether on disk or not, and no more", async () => {
+  const journal = await open(fresh());
+  const all = Array.from({ length: 1_024 }, (_, index) => journal.finished(result(index)));
+  expect(journal.isFull).toBe(true);
+  await Promise.all(all);
+  expect(journal.isFull).toBe(true);
+  await journal.acknowledged(idOf(7));
+  expect(journal.isFull).toBe(false);
+  journal.remember(result(2_000));
+  expect(journal.isFull).toBe(true);
+  await journal.close();
+});
+
+test("an outbox is full when a service that acknowledges nothing asks again and again", async () => {
+  const journal = await open(fresh());
+  let sent = 0;
+  const outbox = new Outbox(journal, () => ++sent);
+  while (!outbox.isFull && sent < 10_000) outbox.started(idOf(1), "2031-01-01T00:00:00.000Z");
+  expect(sent).toBe(4_096);
+  outbox.acknowledged(1);
+  expect(outbox.isFull).toBe(false);
+  await journal.close();
+});
+
+/** Opens the journal as a daemon does that starts: what an earlier one left has an end. */
+async function boot(state: ReturnType<typeof fresh>) {
+  const journal = await open(state);
+  for (const { id } of journal.unfinished()) await journal.settled({ ...result(0), command_id: id, status: "lost" });
+  return journal;
+}
+
+test.each([
+  ["once", 1],
+  ["thrice before its hello came through", 3],
+])("an older image, started %s, shows by its number", async (_, boots) => {
+  const state = fresh();
+  let journal = await open(state);
+  await journal.started(started(1));
+  await journal.started(started(2));
+  const image = readFileSync(state.journal);
+  await journal.finished(result(3));
+  const [{ id }, lastHello] = [journal, journal.seq];
+  await journal.close();
+  writeFileSync(state.journal, image);
+  for (let count = 0; count < boots; count++) {
+    journal = await boot(state);
+    expect([journal.id, journal.seq]).toEqual([id, 2]);
+    expect(journal.seq).toBeLessThan(lastHello);
+    expect(journal.listed().map((one) => one.state)).toEqual(["finished", "finished"]);
+    await journal.close();
+  }
+});
+
+test("a killed daemon has the same journal, a restored one that is behind another", async () => {
+  const step = fc.constantFrom("start", "start", "end", "refuse", "hello", "acknowledge", "restart", "image");
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 14 }), fc.integer({ min: 1, max: 2 }), async (steps, boots) => {
+      const state = fresh();
+      let journal = await boot(state);
+      // As the service counts.
+      const known = { seq: 0, reported: 0 };
+      const isSame = () => journal.seq >= known.seq + known.reported;
+      let image = { bytes: readFileSync(state.journal), seq: 0 };
+      for (const [index, what] of steps.entries()) {
+        if (what === "start" && (await journal.started(started(index)))) known.reported += 1;
+        if (what === "refuse") {
+          await journal.finished(result(index));
+          known.reported += 1;
+        }
+        const running = journal.unfinished()[0];
+        if (what === "end" && running) await journal.finished({ ...result(0), command_id: running.id });
+        for (const id of what === "acknowledge" ? journal.unacknowledged() : []) await journal.acknowledged(id);
+        if (what === "restart") {
+          await journal.close();
+          journal = await boot(state);
+        }
+        expect(isSame()).toBe(true);
+        if (what === "hello") Object.assign(known, { seq: journal.seq, reported: 0 });
+        if (what === "image") image = { bytes: readFileSync(state.journal), seq: journal.seq };
+      }
+      await journal.close();
+      writeFileSync(state.journal, image.bytes);
+      for (let count = 0; count < boots; count++) {
+        journal = await boot(state);
+        await journal.close();
+      }
+      expect(isSame()).toBe(image.seq >= known.seq + known.reported);
+    }),
+    { numRuns: 40 },
+  );
+});

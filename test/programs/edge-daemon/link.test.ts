@@ -207,12 +207,14 @@ test("a next key is tried first, given up for the present one, and kept once wel
 
 test("a host without a heartbeat's answer and without any frame connects anew", async () => {
   const peer = await host.peer;
-  service.behaviour.welcome = { heartbeat_ms: 50, stale_ms: 400 };
+  service.behaviour.welcome = { heartbeat_ms: 1, stale_ms: 1_600 };
   const quick = await next(() => peer.cut());
-  await until(() => quick.heartbeats > 4);
+  await until(() => quick.heartbeats > 1);
   service.behaviour.acks = false;
   const again = await next(() => {});
   expect(quick.closed?.code).toBe(4002);
+  // However often it was asked for.
+  expect(quick.heartbeats).toBeLessThan(20);
   service.behaviour.acks = true;
   service.behaviour.welcome = {};
   await next(() => again.cut());
@@ -235,6 +237,35 @@ test("a refused upgrade, an overloaded node and a leaving one are waited for", a
   expect((service.attempts[before] ?? 0) - closedAt).toBeGreaterThan(590);
   expect(third.hello).not.toBeNull();
 });
+
+test("what floods a daemon without any ack is closed with 4000; what runs goes on", async () => {
+  const peer = await host.peer;
+  service.behaviour.acks = false;
+  const running = commandId();
+  peer.invoke({ command_id: running, args: sleeping });
+  await until(() => peer.started.includes(running));
+  const again = await next(() => {
+    for (let count = 0; count < 700; count++) {
+      peer.cancel(commandId());
+      peer.invoke({ command_id: commandId(), tool: "no.such" });
+    }
+  });
+  expect(peer.closed).toEqual({ code: 4000, reason: "too much is not acknowledged" });
+  expect(again.hello?.commands).toHaveLength(256);
+  expect(again.hello?.commands[0]).toEqual({ command_id: running, state: "running" });
+  await until(() => again.results.length === 1_024);
+  // Full as it is, it does what adds nothing.
+  again.cancel(running, 100);
+  expect((await again.resultOf(running)).status).toBe("cancelled");
+  const more = await next(() => again.cancel(commandId()));
+  expect(again.closed?.code).toBe(4000);
+  service.behaviour.acks = true;
+  await until(() => more.results.length === 1_025);
+  more.ack();
+  const id = commandId();
+  more.invoke({ command_id: id, args: { command: "true" } });
+  expect((await more.resultOf(id)).status).toBe("ok");
+}, 30_000);
 
 // edge-fleet 12
 test("a revoked host kills its commands and ends with 3, never to come back", async () => {

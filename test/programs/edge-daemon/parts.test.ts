@@ -11,6 +11,7 @@ import { Executor } from "../../../src/programs/edge-daemon/executor/executor.ts
 import { lastText, OutputKeeper } from "../../../src/programs/edge-daemon/executor/output.ts";
 import { Journal } from "../../../src/programs/edge-daemon/journal/journal.ts";
 import { BackOff, type Ending } from "../../../src/programs/edge-daemon/link/back-off.ts";
+import { heartbeatAfter } from "../../../src/programs/edge-daemon/link/heartbeat.ts";
 import { ProgressSender } from "../../../src/programs/edge-daemon/link/progress.ts";
 import { proxyFor } from "../../../src/programs/edge-daemon/link/proxy.ts";
 import { openSocket } from "../../../src/programs/edge-daemon/link/socket.ts";
@@ -37,6 +38,8 @@ test.each([
   [4003, "", 30_000],
   [4010, "", 30_000],
   [4013, "retry_after_ms=1234", 1_234],
+  [4013, "retry_after_ms=0", 100],
+  [4013, "retry_after_ms=999999999", 3_600_000],
   [4013, "", 500],
 ])("after a close %i %s the wait is %i ms", (code, reason, ms) => {
   expect(new BackOff([1, 60], () => 0.5).after(ending(code, { reason }))).toBe(ms);
@@ -47,6 +50,16 @@ test("a refused upgrade is waited for as long as it says, a wish of its own is n
   expect(backOff.after(ending(1006, { retryAfterMs: 7_000 }))).toBe(7_000);
   expect(backOff.after(ending(1006, { retryAfterMs: 100 }))).toBe(500);
   expect(backOff.after(ending(4001, { isOwnWish: true }))).toBe(0);
+});
+
+test.each([
+  [30_000, 0.5, 30_000],
+  [30_000, 0, 24_000],
+  [1, 0.5, 1_000],
+  [2 ** 31, 0.5, 600_000],
+  [Number.MAX_SAFE_INTEGER, 0.75, 660_000],
+])("of heartbeats asked for every %i ms the next comes by %d of its jitter", (asked, random, ms) => {
+  expect(heartbeatAfter(asked, () => random)).toBeCloseTo(ms, 6);
 });
 
 test("jitter is full: any time up to the step", () => {
@@ -225,7 +238,7 @@ test("a cancel of what was dropped and sent again is of the one that was sent ag
       ...{ config, state, user: null, environment: process.env, program: [] },
       sandbox: { name: "slow", wrap: (cwd) => [...waiting, "/usr/bin/env", "-C", cwd] },
     },
-    reports: { started: none, ended: none, output: none, flush: none },
+    reports: { started: none, ended: none, output: none, flush: none, flooded: none },
     log: none,
   });
   const invoke = (command_id: string, not_after: string): Invoke => ({

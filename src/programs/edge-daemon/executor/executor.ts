@@ -27,6 +27,8 @@ export interface Reports {
   readonly output: (commandId: string, stream: StreamName, offset: number, bytes: Uint8Array) => void;
   /** The command writes no more: what waits of its output goes out now. */
   readonly flush: (commandId: string) => void;
+  /** A command was not taken, since too many ends wait for the service; the next connection may bring it again. */
+  readonly flooded: () => void;
 }
 
 export interface ExecutorParts {
@@ -82,7 +84,7 @@ export class Executor {
     const settling = journal.unfinished().map(async ({ id, pid, born, started_at }) => {
       killSurvivors(pid, born, id);
       const message = "The daemon ended while the command was running";
-      await journal.finished(resultOf(id, "lost", "daemon_restarted", message, { started_at }));
+      await journal.settled(resultOf(id, "lost", "daemon_restarted", message, { started_at }));
       reports.ended(id);
     });
     // A disk that takes no records holds up these ends, and not the daemon.
@@ -102,6 +104,10 @@ export class Executor {
     const known = this.parts.journal.stateOf(id);
     if (known === "finished") this.parts.reports.ended(id);
     if (known !== null) return;
+    if (this.parts.journal.isFull) {
+      this.parts.reports.flooded();
+      return;
+    }
     const fresh: Active = {
       id,
       phase: "starting",
@@ -137,7 +143,9 @@ export class Executor {
     }
     const known = this.parts.journal.stateOf(command_id);
     if (known === "finished") this.parts.reports.ended(command_id);
-    if (known === null) void this.#finish(resultOf(command_id, "cancelled", "cancelled", stop.message), "");
+    if (known !== null) return;
+    if (this.parts.journal.isFull) this.parts.reports.flooded();
+    else void this.#finish(resultOf(command_id, "cancelled", "cancelled", stop.message), "");
   }
 
   /**

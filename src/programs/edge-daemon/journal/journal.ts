@@ -3,12 +3,26 @@
  * counts once it is on disk. Records that wait are written and synced together.
  *
  * A journal that cannot be written says so (`failure`), and is written anew from memory, as a whole, until that succeeds.
+ *
+ * `seq` is how the service finds out that an older image of the disk was restored: it is then below the last hello's, plus
+ * one for each command that was first reported since. So it must not grow by a restart alone: the ends that a start of the
+ * daemon finds (`settled`) are never counted.
+ *
+ * - Killed and started, once or often: `seq` is as loaded. Each command that was reported since the last hello has a
+ *   counted record from since then: its `started`, or its end where it never started. The same journal.
+ * - Restored to an image that misses a counted record from before the last hello: `seq` is below that hello's, also where
+ *   the first hellos after it were lost on the way and the daemon was started again. Another journal.
+ * - Restored to a later image that has fewer records than commands were reported since: below both. Another journal.
+ * - Welcomed as another journal: `seq` counts on from where it is. The same journal from there.
+ *
+ * What remains: an image that has all that the service was told of, by number, cannot be told from a daemon that died.
  */
 import { mkdirSync, renameSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { ListedCommand, Result } from "../../../../actors/edge/frames.ts";
 import { reasonOf, type StateDirectory } from "../state/directory.ts";
 import { crashPoint, isCrashWanted } from "./crash-points.ts";
+import { Entries, type Entry, isEnding, numberOf } from "./entries.ts";
 import {
   closeFile,
   openFile,
@@ -32,18 +46,6 @@ import {
 /** A command that may have started. */
 export type StartedCommand = Omit<StartedRecord, "k" | "n">;
 
-type Entry =
-  | { readonly state: "started"; readonly record: StartedRecord }
-  /** `place`: null while only memory has it, and then it is told to no one unless it `isVolatile`. */
-  | {
-      readonly state: "finished";
-      readonly n: number;
-      readonly place: Span | null;
-      readonly result: Result | null;
-      readonly isVolatile: boolean;
-      readonly ackedAt: number | null;
-    };
-
 interface Waiting {
   readonly record: JournalRecord;
   readonly done: (written: boolean) => void;
@@ -64,7 +66,7 @@ export interface JournalOptions {
 }
 
 export class Journal {
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Entries();
   readonly #waiting: Waiting[] = [];
   #id: string = crypto.randomUUID();
   #fd: number | null = null;
@@ -100,7 +102,7 @@ export class Journal {
   get id(): string {
     return this.#id;
   }
-  /** Records that have been on disk, of all time. */
+  /** Records that have been on disk, of all time; without the ends that `settled` wrote. */
   get seq(): number {
     return this.#synced;
   }
@@ -117,24 +119,17 @@ export class Journal {
 
   /** Commands that may have started and have no end. */
   unfinished(): StartedCommand[] {
-    return [...this.#entries.values()].flatMap((entry) => (entry.state === "started" ? [entry.record] : []));
+    return this.#entries.started();
   }
 
   /** Ids of commands whose result the service has not acknowledged. */
   unacknowledged(): string[] {
-    return [...this.#entries].flatMap(([id, entry]) =>
-      entry.state === "finished" && entry.ackedAt === null && !isEnding(entry) ? [id] : [],
-    );
+    return this.#entries.unacknowledged();
   }
 
-  /** As a hello lists them: what runs first. */
+  /** As a hello lists them, no more than it may: what runs first, then what ended last. */
   listed(): ListedCommand[] {
-    const [running, finished]: [ListedCommand[], ListedCommand[]] = [[], []];
-    for (const [command_id, entry] of this.#entries) {
-      if (entry.state === "started" || isEnding(entry)) running.push({ command_id, state: "running" });
-      else if (entry.ackedAt === null) finished.push({ command_id, state: "finished" });
-    }
-    return [...running, ...finished];
+    return this.#entries.listed();
   }
 
   /** @returns false when it could not be put on disk: the command must not start */
@@ -147,10 +142,24 @@ export class Journal {
     return written;
   }
 
+  /** So many ends wait for the service that no further command is to be taken. */
+  get isFull(): boolean {
+    return this.#entries.isFull;
+  }
+
   /** Resolves when the end is on disk, which takes as long as the disk refuses it. */
-  async finished(result: Result): Promise<void> {
+  finished(result: Result): Promise<void> {
+    return this.#end(result, ++this.#given);
+  }
+
+  /** As `finished`, for the end of a command of an earlier daemon; `seq` does not count it. */
+  settled(result: Result): Promise<void> {
+    return this.#end(result, this.#given);
+  }
+
+  async #end(result: Result, n: number): Promise<void> {
     crashPoint("ended");
-    const record: FinishedRecord = { k: "finished", n: ++this.#given, id: result.command_id, result };
+    const record: FinishedRecord = { k: "finished", n, id: result.command_id, result };
     this.#set(result, record.n, false);
     while (!(await this.#append(record)) && !this.#isClosed) await this.#writable();
     crashPoint("finished-synced");
@@ -357,7 +366,7 @@ export class Journal {
     };
     try {
       let seq = this.#synced;
-      for (const entry of this.#entries.values()) seq = Math.max(seq, numberOf(entry));
+      for (const [, entry] of this.#entries) seq = Math.max(seq, numberOf(entry));
       await put({ k: "journal", id: this.#id, seq });
       for (const [id, entry] of this.#entries) {
         const copy = await this.#copy(id, entry, put);
@@ -389,7 +398,3 @@ export class Journal {
     }
   }
 }
-
-const isEnding = (entry: Entry): boolean => entry.state === "finished" && entry.place === null && !entry.isVolatile;
-
-const numberOf = (entry: Entry): number => (entry.state === "started" ? entry.record.n : entry.n);

@@ -17,6 +17,8 @@ export interface Ending {
 /** A link that has held so long begins anew with the first step. */
 const healthyMs = 60_000;
 const leavingMs = 5_000;
+/** What a service that asks for less, or for none, gets. */
+const shortestAskedMs = 100;
 const longestWaitMs = 3_600_000;
 
 export class BackOff {
@@ -38,7 +40,7 @@ export class BackOff {
         return this.random() * leavingMs;
       case closes.overloaded: {
         const asked = retryAfterMs(ending.reason);
-        return asked === null ? this.#next() : Math.min(asked, longestWaitMs);
+        return asked === null ? this.#next() : Math.min(Math.max(asked, shortestAskedMs), longestWaitMs);
       }
       // An end that does not bind is one that the service would not have made.
       case closes.notAuthenticated:

@@ -20,6 +20,7 @@ import {
 } from "../state/identity.ts";
 import { BackOff } from "./back-off.ts";
 import { Connection, type ConnectionEnd, type HelloFacts } from "./connection.ts";
+import { heartbeatAfter } from "./heartbeat.ts";
 import { Outbox } from "./outbox.ts";
 import { ProgressSender } from "./progress.ts";
 
@@ -127,6 +128,10 @@ export class Link implements Reports {
     this.#progress.flush(commandId);
   }
 
+  flooded(): void {
+    this.#connection?.close(closes.protocol, "too much is not acknowledged");
+  }
+
   /** Tells the service at once that the daemon takes commands, or takes no more. */
   acceptingChanged(): void {
     if (this.#connection?.isWelcomed) this.#beat();
@@ -190,9 +195,13 @@ export class Link implements Reports {
         welcomed: (welcome) => this.#welcomed(welcome, isNext),
         invoke: (invoke) => {
           if (clock.hasJumped()) this.renew("the clock of this machine was moved");
+          else if (this.#outbox?.isFull) this.flooded();
           else this.#executor?.invoke(invoke);
         },
-        cancel: (cancel) => this.#executor?.cancel(cancel),
+        cancel: (cancel) => {
+          if (this.#outbox?.isFull) this.flooded();
+          else this.#executor?.cancel(cancel);
+        },
         ack: ({ seq, credit = 0 }) => {
           this.#progress.give(credit);
           this.#outbox?.acknowledged(seq);
@@ -226,7 +235,7 @@ export class Link implements Reports {
       agent_version: agentVersion,
       slots,
       capabilities,
-      commands: journal.listed().slice(0, frameLimits.maxListed),
+      commands: journal.listed(),
     };
   }
 
@@ -269,9 +278,8 @@ export class Link implements Reports {
       this.#status = { ...this.#status, lastHeartbeatAt: clock.wall() };
     }
     if (welcome !== null) {
-      const jitter = 1 + frameLimits.heartbeatJitter * (2 * Math.random() - 1);
       if (this.#heartbeat !== null) clearTimeout(this.#heartbeat);
-      this.#heartbeat = setTimeout(() => this.#beat(welcome), welcome.heartbeat_ms * jitter);
+      this.#heartbeat = setTimeout(() => this.#beat(welcome), heartbeatAfter(welcome.heartbeat_ms));
     }
     this.parts.changed();
   }

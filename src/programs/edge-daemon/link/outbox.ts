@@ -10,6 +10,9 @@ interface Sent {
   readonly at: number;
 }
 
+/** Frames, and results among them once more, that may wait: more than the journal keeps and all slots can ask for. */
+const mostWaiting = 4_096;
+
 export class Outbox {
   /** By number, in order. */
   readonly #sent = new Map<number, Sent>();
@@ -52,6 +55,11 @@ export class Outbox {
       this.#results.delete(commandId);
       void this.journal.acknowledged(commandId);
     }
+  }
+
+  /** So much waits for the service that nothing further is to be asked for. */
+  get isFull(): boolean {
+    return this.#sent.size + this.#results.size >= mostWaiting;
   }
 
   /** How long the oldest frame has waited, ms. */
