@@ -71,7 +71,7 @@ test("an open link of a node that has died is none", () => {
   expect(host.statusOf(1)).toBe("pending");
 });
 
-test("a node that a list of live ones lacks is asked about before its link counts as none", () => {
+test("a node that a list of live ones lacks is looked for before its link is none", () => {
   const host = sent();
   const hello = helloOf(2, { boot_id: "boot-2", live_nodes: ["n2"], node: "n2" });
   expect(host.ask<object>("hello", hello)).toEqual({ outcome: "unknown_node", node: "n1" });

@@ -128,7 +128,7 @@ test.each([
   expect(refused(() => readPolicy(policy))).toBe(path);
 });
 
-test("a retry takes a number in place of the former one, with the word that it belongs to", () => {
+test("a retry takes a number in place of the former one, with its word", () => {
   const former = readPolicy({ mode: { Rolling: { batch: 2 } }, failure_policy: { StopAfterPercent: 10 }, retries: 1 });
   expect(retryPolicy(former, undefined)).toEqual(former);
   expect(retryPolicy(former, { mode: null, retries: 2 })).toEqual({ ...former, retries: 2 });

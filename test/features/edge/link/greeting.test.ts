@@ -101,7 +101,7 @@ test.each([
   expect(asked).toMatchObject([{ live_nodes: ["n1"], dead_nodes: [] }, expected]);
 });
 
-test("a host whose link moves from one unknown node to the next is asked a few times only", async () => {
+test("a host whose link moves between unknown nodes is asked a few times only", async () => {
   let asked = 0;
   const ask = async (): Promise<HelloReply> => ({ outcome: "unknown_node", node: `n${2 + asked++}` });
   expect((await greeted({ ask })).outcome).toBe(4013);

@@ -89,7 +89,7 @@ test("1,000 sockets of a node, and 20 of an address, wait for their welcome", ()
   expect(links.freshCount()).toBe(999);
 });
 
-test("a hello that this node does not answer in time is sent away: the node is to blame", async () => {
+test("a hello that is not answered in time is sent away, and the node is to blame", async () => {
   opened();
   const socket = new FakeSocket();
   const link = links.create("10.0.0.1");
