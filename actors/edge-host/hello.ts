@@ -3,12 +3,24 @@ import type { HelloAsked, HelloReply } from "./messages.ts";
 import { type HostCommand, type HostState, inFlightOf, isInFlight, isLinked } from "./state.ts";
 import type { HostTurn } from "./turn.ts";
 
+/** Links that are remembered: a hello of one of them that comes again later takes nothing back. */
+const rememberedLinks = 8;
+
 type Welcome = Extract<HelloReply, { outcome: "welcome" }>;
 
 /** So often may two boots take the link from each other within this time; then they are two daemons. */
 const cloned = { times: 3, withinMs: 300_000 };
 
 const cancelReason = "ended";
+
+/**
+ * The node of the open link, where it cannot be said whether it lives: a list of live nodes may be older than the node.
+ * @returns null: that is known, or no link is open
+ */
+export function unknownNode({ link }: HostState, { live_nodes, dead_nodes }: HelloAsked): string | null {
+  if (link === null || live_nodes.includes(link.node) || dead_nodes.includes(link.node)) return null;
+  return link.node;
+}
 
 export function helloTaken(turn: HostTurn, hello: HelloAsked): Welcome {
   const { state } = turn;
@@ -20,6 +32,7 @@ export function helloTaken(turn: HostTurn, hello: HelloAsked): Welcome {
 
   state.epoch += 1;
   state.link = { id: hello.link_id, node: hello.node, since: turn.now };
+  state.links = [...state.links, hello.link_id].slice(-rememberedLinks);
   state.longer = false;
   state.boot_id = hello.boot_id;
   state.journal = { id: hello.journal_id, seq: hello.journal_seq, reported: 0 };
@@ -43,15 +56,17 @@ export const welcomeOf = (
   epoch: state.epoch,
   superseded,
   accepting: !state.not_accepting.includes("daemon"),
-  in_flight: inFlightOf(state).map(({ command_id, run_id }) => ({ command_id, run_id })),
+  in_flight: inFlightOf(state).map(({ command_id, run_id, max_output_bytes }) => ({
+    ...{ command_id, run_id, max_output_bytes },
+  })),
   outdated: state.not_accepting.includes("outdated"),
   journal_replaced,
   cloned: isCloned,
 });
 
 /** A link of a node that is no more was not open any longer: the daemon may have been started anew since. */
-function leaveDeadNode({ state }: HostTurn, { live_nodes }: HelloAsked): void {
-  if (state.link !== null && !live_nodes.includes(state.link.node)) {
+function leaveDeadNode({ state }: HostTurn, { dead_nodes }: HelloAsked): void {
+  if (state.link !== null && dead_nodes.includes(state.link.node)) {
     state.link = null;
     state.status = "disconnected";
   }

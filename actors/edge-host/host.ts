@@ -12,7 +12,7 @@ import { defineActor } from "../kernel/actor.ts";
 import { schedule } from "../kernel/effect.ts";
 import type { Context, Turn } from "../kernel/turn.ts";
 import { revokedReason } from "./command.ts";
-import { helloTaken, mark, welcomeOf } from "./hello.ts";
+import { helloTaken, mark, unknownNode, welcomeOf } from "./hello.ts";
 import {
   type EdgeHostMessages,
   edgeHostProtocol,
@@ -88,6 +88,9 @@ export const edgeHost = defineActor({
       if (state?.status === "revoked")
         return { ...unchanged(state), reply: { outcome: "revoked", revoked_at: state.revoked_at ?? state.since } };
       if (state?.link?.id === hello.link_id) return { ...unchanged(state), reply: welcomeOf(state) };
+      if (state?.links.includes(hello.link_id)) return { ...unchanged(state), reply: { outcome: "superseded" } };
+      const missed = state === null ? null : unknownNode(state, hello);
+      if (missed !== null) return { ...unchanged(state), reply: { outcome: "unknown_node", node: missed } };
       const turn = new HostTurn(state, context);
       const welcome = helloTaken(turn, hello);
       return { ...turn.turn(), reply: welcome };

@@ -49,6 +49,8 @@ export const HelloAsked = Type.Object({
   node: Text,
   /** Nodes that are alive: a link of any other one is none any more. */
   live_nodes: Type.Array(Text),
+  /** Nodes that were looked for by name once they were missed, and are not alive. */
+  dead_nodes: Type.Array(Text),
   journal_id: Text,
   journal_seq: Type.Integer({ minimum: 0 }),
   boot_id: Text,
@@ -62,7 +64,7 @@ export const HelloAsked = Type.Object({
 export type HelloAsked = Static<typeof HelloAsked>;
 
 /** A command that is with the daemon, dispatched or running. */
-const InFlight = Type.Object({ command_id: Text, run_id: Text });
+const InFlight = Type.Object({ command_id: Text, run_id: Text, max_output_bytes: Milliseconds });
 
 export const HelloReply = Type.Union([
   Type.Object({
@@ -81,6 +83,10 @@ export const HelloReply = Type.Union([
     cloned: Type.Boolean(),
   }),
   Type.Object({ outcome: Type.Literal("revoked"), revoked_at: Milliseconds }),
+  /** The link was the host's once, and is not any more. */
+  Type.Object({ outcome: Type.Literal("superseded") }),
+  /** The open link is one of a node that is not known to be alive or dead: the same again, once that is known. */
+  Type.Object({ outcome: Type.Literal("unknown_node"), node: Text }),
 ]);
 export type HelloReply = Static<typeof HelloReply>;
 

@@ -47,6 +47,8 @@ export const HostState = Type.Object({
   epoch: Type.Integer({ minimum: 0 }),
   /** The open link and the service node that holds it; null: none is open. */
   link: Nullable(Type.Object({ id: Text, node: Text, since: Milliseconds })),
+  /** Ids of the links that it has had, the open one too; the last ones. */
+  links: Type.Array(Text),
   /** Since when no command can start; null: they can. */
   idle_since: Nullable(Milliseconds),
   /** What waits for the host waits a minute longer: the service is to blame for its absence. */
@@ -88,6 +90,7 @@ export const newHost = (now: number): HostState => ({
   since: now,
   epoch: 0,
   link: null,
+  links: [],
   idle_since: now,
   longer: false,
   boot_id: null,

@@ -141,6 +141,29 @@ export function readPolicy(value: unknown, beside: Readonly<Record<string, unkno
   };
 }
 
+/**
+ * A former policy, with what is given in place of its members.
+ * @param given null and undefined leave it as it was
+ * @throws Problem 422, also for a `batch` or `n` that does not belong to the words that stay
+ */
+export function retryPolicy(former: Policy, given: unknown): Policy {
+  if (given === undefined || given === null) return former;
+  const members = isRecord(given) ? Object.entries(given) : [];
+  const names = new Set(members.filter(([, value]) => value !== null).map(([name]) => folded(name)));
+  const { max_concurrency, mode, failure_policy, ...kept } = former;
+  return readPolicy(given, {
+    ...kept,
+    // What is given takes the place of the number that belongs to the word.
+    mode: names.has("batch") ? wordOf(mode) : mode,
+    failure_policy: names.has("n") ? wordOf(failure_policy) : failure_policy,
+    // That of another mode, or of another batch, is another one.
+    ...(names.has("mode") || names.has("batch") ? {} : { max_concurrency }),
+  });
+}
+
+const wordOf = (tagged: Mode | FailurePolicy): string =>
+  typeof tagged === "string" ? tagged : (Object.keys(tagged)[0] ?? "");
+
 /** What is written, or else what the mode means. Sequential is one at a time, whatever is written. */
 function concurrencyOf(mode: Mode, written: number | null): number | null {
   if (mode === "Sequential") return 1;

@@ -1,6 +1,6 @@
 /** Commands of an edge host, one history after another (docs/reference/edge-link.md). */
 import { expect, test } from "bun:test";
-import { Host, idOf, resultOf, second } from "./world.ts";
+import { Host, helloOf, idOf, resultOf, second } from "./world.ts";
 
 const started = (index: number) => ({ type: "started", command_id: idOf(index) }) as const;
 const listed = (index: number, state: "running" | "finished" = "running") => ({ command_id: idOf(index), state });
@@ -67,8 +67,33 @@ test.each([
 
 test("an open link of a node that has died is none", () => {
   const host = sent();
-  host.hello(2, { boot_id: "boot-2", live_nodes: ["n2"], node: "n2" });
+  host.hello(2, { boot_id: "boot-2", live_nodes: ["n2"], dead_nodes: ["n1"], node: "n2" });
   expect(host.statusOf(1)).toBe("pending");
+});
+
+test("a node that a list of live ones lacks is looked for before its link is none", () => {
+  const host = sent();
+  const hello = helloOf(2, { boot_id: "boot-2", live_nodes: ["n2"], node: "n2" });
+  expect(host.ask<object>("hello", hello)).toEqual({ outcome: "unknown_node", node: "n1" });
+  expect(host.state).toMatchObject({ epoch: 1, status: "connected", link: { node: "n1" } });
+  // It was younger than the list: the two boots are two daemons of one state.
+  expect(host.hello(2, { ...hello, live_nodes: ["n1", "n2"] })).toMatchObject({ superseded: "n1" });
+  expect(host.ended).toMatchObject([{ status: "lost", error_kind: "journal_lost" }]);
+});
+
+test("a hello that comes again after a later one takes nothing back", () => {
+  const host = new Host();
+  host.hello(1);
+  host.offer(1);
+  host.hello(2);
+  host.go();
+  host.report(started(1));
+  expect(host.ask<object>("hello", helloOf(1))).toEqual({ outcome: "superseded" });
+  expect([host.statusOf(1), host.state.link?.id, host.state.epoch]).toEqual(["running", "link-2", 2]);
+  cut(host);
+  expect(host.ask<object>("hello", helloOf(2))).toEqual({ outcome: "superseded" });
+  for (let link = 3; link < 40; link++) host.hello(link);
+  expect(host.state.links).toHaveLength(8);
 });
 
 test("a running command that is not listed is lost, also to the same journal", () => {
@@ -318,7 +343,16 @@ test("a paused run that was told of a free slot holds up no other", () => {
 
 function helloBody() {
   return {
-    ...{ link_id: "late", node: "n1", live_nodes: ["n1"], journal_id: "j", journal_seq: 0, boot_id: "b", slots: 1 },
+    ...{
+      link_id: "late",
+      node: "n1",
+      live_nodes: ["n1"],
+      dead_nodes: [],
+      journal_id: "j",
+      journal_seq: 0,
+      boot_id: "b",
+      slots: 1,
+    },
     ...{ agent_version: "1.0.0", outdated: false, commands: [] },
     capabilities: { os: "linux", arch: "x86_64", local_tools: [], mount_points: [], labels: {} },
   };

@@ -32,10 +32,11 @@ const offerOf = (index: number, changes: Partial<Offer> = {}): Offer => ({
 
 const capabilities = { os: "linux", arch: "x86_64", local_tools: ["shell"], mount_points: [], labels: {} };
 
-const helloOf = (link: number, changes: Partial<HelloAsked> = {}): HelloAsked => ({
+export const helloOf = (link: number, changes: Partial<HelloAsked> = {}): HelloAsked => ({
   link_id: `link-${link}`,
   node,
   live_nodes: [node, "n2"],
+  dead_nodes: [],
   journal_id: "journal-1",
   journal_seq: 0,
   boot_id: "boot-1",
@@ -82,6 +83,11 @@ export class Host {
     const reply = this.ask<HelloReply>("hello", helloOf(link, changes));
     if (reply.outcome !== "welcome") throw new Error(reply.outcome);
     return reply;
+  }
+  /** The runs want what they were told is ready. */
+  go(): void {
+    if (this.sim.state === null) return;
+    for (const { command_id, asked } of this.state.commands) if (asked) this.ask("go", { command_id });
   }
   report(...reports: readonly Report[]): void {
     this.ask("reports", { epoch: this.state.epoch, reports });
@@ -167,11 +173,6 @@ export class World extends Host {
     this.isOpen = true;
     this.up = [...this.unacked.values()];
     this.take();
-  }
-  /** The runs want what they were told is ready. */
-  go(): void {
-    if (this.sim.state === null) return;
-    for (const { command_id, asked } of this.state.commands) if (asked) this.ask("go", { command_id });
   }
   /** What is on the way is lost. */
   cut(): void {

@@ -1,6 +1,6 @@
 /** Targets and policies as people write them (docs/reference/edge-fleet.md). */
 import { expect, test } from "bun:test";
-import { batchOf, concurrency, isFailed, readPolicy } from "../../../actors/edge/policy.ts";
+import { batchOf, concurrency, isFailed, readPolicy, retryPolicy } from "../../../actors/edge/policy.ts";
 import { isEffective, readTarget } from "../../../actors/edge/target.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
 
@@ -126,6 +126,19 @@ test.each([
   [[], "policy"],
 ])("a policy that is none is refused: %#", (policy, path) => {
   expect(refused(() => readPolicy(policy))).toBe(path);
+});
+
+test("a retry takes a number in place of the former one, with its word", () => {
+  const former = readPolicy({ mode: { Rolling: { batch: 2 } }, failure_policy: { StopAfterPercent: 10 }, retries: 1 });
+  expect(retryPolicy(former, undefined)).toEqual(former);
+  expect(retryPolicy(former, { mode: null, retries: 2 })).toEqual({ ...former, retries: 2 });
+  expect(retryPolicy(former, { Batch: 5, n: 20 })).toEqual({
+    ...former,
+    ...{ mode: { Rolling: { batch: 5 } }, max_concurrency: 5, failure_policy: { StopAfterPercent: 20 } },
+  });
+  expect(retryPolicy(former, { mode: "Parallel" })).toEqual({ ...former, mode: "Parallel", max_concurrency: 1000 });
+  expect(refused(() => retryPolicy(readPolicy({ mode: "Parallel" }), { batch: 5 }))).toBe("policy.batch");
+  expect(refused(() => retryPolicy(readPolicy({}), { n: 5 }))).toBe("policy.n");
 });
 
 test("shares are rounded up, thresholds are met exactly", () => {

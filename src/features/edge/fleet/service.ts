@@ -1,8 +1,7 @@
 /** What can be done with fleet runs: looked at before they are, begun, held up, ended, run again. */
 
-import { failures, type Policy, readPolicy, readStatuses } from "../../../../actors/edge/policy.ts";
+import { failures, type Policy, readPolicy, readStatuses, retryPolicy } from "../../../../actors/edge/policy.ts";
 import { readTarget, type Target } from "../../../../actors/edge/target.ts";
-import { isRecord } from "../../../../actors/edge/written.ts";
 import type { CommandEnd } from "../../../../actors/edge-host/command.ts";
 import { fleetRun } from "../../../../actors/fleet-run/fleet-run.ts";
 import type { CancelReply, PauseReply, StartReply } from "../../../../actors/fleet-run/messages.ts";
@@ -242,15 +241,6 @@ const besidesOf = (body: object): Readonly<Record<string, unknown>> => {
   const { target: _, policy: __, args: ___, ...beside } = body as Record<string, unknown>;
   return beside;
 };
-
-/** The former policy, with what is given in place of its members. */
-function retryPolicy(former: Policy, given: unknown): Policy {
-  if (given === undefined || given === null) return former;
-  const { max_concurrency, ...kept } = former;
-  // That of another mode is another one.
-  const isKept = isRecord(given) && !Object.keys(given).some((name) => name.toLowerCase() === "mode");
-  return readPolicy(given, isKept ? { ...kept, max_concurrency } : kept);
-}
 
 function begunOf(doc: string): StartReply {
   // Written by the projection.

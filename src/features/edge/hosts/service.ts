@@ -213,10 +213,14 @@ export function createHosts({ sql, records, tenants, audit, newId, info, command
       (key) => key.toBase64(),
     ),
 
-    /** A daemon has come with its next key, which is its only one from now on. */
-    async promote({ tenant, id }: Pick<HostRow, "tenant" | "id">, publicKey: Uint8Array): Promise<void> {
+    /**
+     * A daemon has come with its next key, which is its only one from now on.
+     * @returns false: the key is not the next one any more
+     */
+    async promote({ tenant, id }: Pick<HostRow, "tenant" | "id">, publicKey: Uint8Array): Promise<boolean> {
       const isPromoted = await sql.begin((tx) => records.promote(tx, tenant, id, publicKey));
       if (isPromoted) info("edge_host_key_rotated", { tenant, node_id: id, key_fingerprint: sha256Hex(publicKey) });
+      return isPromoted;
     },
   };
 }

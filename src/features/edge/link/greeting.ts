@@ -26,9 +26,10 @@ export interface GreetingOptions {
   /** SemVer; null: every daemon is new enough. */
   readonly minVersion: string | null;
   hostOf(publicKey: Uint8Array): Promise<KeyedHost | null>;
-  /** Has the host's next key take the place of its current one. */
-  promote(host: KeyedHost, publicKey: Uint8Array): Promise<void>;
-  liveNodes(): Promise<readonly string[]>;
+  /** Has the host's next key take the place of its current one. @returns false: it is not the next one any more */
+  promote(host: KeyedHost, publicKey: Uint8Array): Promise<boolean>;
+  /** @param isFresh read now; else it may be older than the youngest nodes */
+  liveNodes(isFresh: boolean): Promise<readonly string[]>;
   /** Has the host's actor take it. */
   ask(host: KeyedHost, hello: HelloAsked): Promise<HelloReply>;
   /** A hello that was rightly signed by a key that the host has left. */
@@ -48,9 +49,13 @@ interface Proved {
   readonly linked: LinkedHost;
 }
 
+/** So often a host may name a node that is not known here; each time its link has moved meanwhile. */
+const maxLooks = 3;
+
 /** How long a daemon that comes while a store is away is sent away, ms. */
 const retryAfter = { leastMs: 1_000, mostMs: 30_000 };
-const randomRetry = () => Math.floor(retryAfter.leastMs + Math.random() * (retryAfter.mostMs - retryAfter.leastMs));
+export const randomRetry = (): number =>
+  Math.floor(retryAfter.leastMs + Math.random() * (retryAfter.mostMs - retryAfter.leastMs));
 
 export function createGreeting(options: GreetingOptions) {
   const { keys, now, minVersion, counted } = options;
@@ -88,11 +93,35 @@ export function createGreeting(options: GreetingOptions) {
     service_keys: [...keys.all()],
   });
 
+  function refuse(link: Link, why: keyof typeof refusals): void {
+    counted(why);
+    link.close(refusals[why], why);
+  }
+
+  /** @returns whether the key that was the next one is the host's only one now */
+  async function isPromoted(host: KeyedHost, publicKey: Uint8Array): Promise<boolean> {
+    if (await options.promote(host, publicKey)) return true;
+    // Another hello under it has come before, or another rotation has dropped it.
+    return (await options.hostOf(publicKey))?.state === "current";
+  }
+
+  /** Asks the host, with what is known of nodes; whether one that it misses lives is looked up once it is missed. */
+  async function asked(host: KeyedHost, hello: Omit<HelloAsked, "live_nodes" | "dead_nodes">) {
+    const dead: string[] = [];
+    let live = await options.liveNodes(false);
+    for (let look = 0; look < maxLooks; look++) {
+      const reply = await options.ask(host, { ...hello, live_nodes: [...live], dead_nodes: [...dead] });
+      if (reply.outcome !== "unknown_node") return reply;
+      live = await options.liveNodes(true);
+      if (!live.includes(reply.node)) dead.push(reply.node);
+    }
+    throw new Error("the link of the host moves");
+  }
+
   async function greet(link: Link, text: string): Promise<void> {
     const found = await proved(link, text);
     if (typeof found === "string") {
-      counted(found);
-      link.close(refusals[found], found);
+      refuse(link, found);
       return;
     }
     if (link.phase !== "greeting") return;
@@ -101,15 +130,24 @@ export function createGreeting(options: GreetingOptions) {
       revoked(link, linked, host.revoked_at.getTime());
       return;
     }
-    if (host.state === "next") await options.promote(host, publicKey);
+    if (host.state === "next" && !(await isPromoted(host, publicKey))) {
+      options.formerKey(host);
+      refuse(link, "former_key");
+      return;
+    }
     const { journal_id, journal_seq, boot_id, agent_version, slots, capabilities, commands } = hello;
-    const reply = await options.ask(host, {
-      ...{ link_id: link.id, node: options.node, live_nodes: [...(await options.liveNodes())] },
+    const reply = await asked(host, {
+      ...{ link_id: link.id, node: options.node },
       ...{ journal_id, journal_seq, boot_id, agent_version, slots, capabilities, commands },
       outdated: minVersion !== null && compareVersions(agent_version, minVersion) < 0,
     });
     if (reply.outcome === "revoked") {
       revoked(link, linked, reply.revoked_at);
+      return;
+    }
+    if (reply.outcome === "superseded") {
+      counted("superseded");
+      link.close(closes.superseded, "superseded");
       return;
     }
     counted("welcome");

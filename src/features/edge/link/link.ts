@@ -43,6 +43,7 @@ export class Link implements SocketPeer {
   host: LinkedHost | null = null;
   epoch = 0;
   /** Steady ms. */
+  readonly openedAt: number;
   seenAt: number;
   /** By the database's clock, Unix ms; 0: none has come. */
   heartbeatAt = 0;
@@ -68,7 +69,8 @@ export class Link implements SocketPeer {
     readonly address: string | null,
     private readonly challenge: string,
   ) {
-    this.seenAt = hooks.steady();
+    this.openedAt = hooks.steady();
+    this.seenAt = this.openedAt;
   }
 
   get isOpen(): boolean {

@@ -1,5 +1,5 @@
 /** The links of this node: which sockets there are, how many may be, and how they end. */
-import { closes, frameLimits } from "../../../../actors/edge/frames.ts";
+import { closes } from "../../../../actors/edge/frames.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import { iso } from "../../../../actors/kernel/time.ts";
 import { Link, type LinkHooks } from "./link.ts";
@@ -10,6 +10,11 @@ export interface LinksOptions {
   readonly node: string;
   readonly staleMs: number;
   readonly heartbeatMs: number;
+  /** How long a daemon may take for its hello, and this node for the answer to it, ms. */
+  readonly helloWithinMs: number;
+  readonly answerWithinMs: number;
+  /** For how long one that waited for the answer in vain is sent away, ms. */
+  readonly retryAfterMs: () => number;
   /** Steady, ms. */
   readonly steady: () => number;
   /** Unix ms, the database's. @throws where it is not known */
@@ -23,6 +28,7 @@ export interface LinksOptions {
 
 export type Links = ReturnType<typeof createLinks>;
 
+/** Sockets that are not welcomed yet: before their hello, and while it is looked at. */
 const most = { fresh: 1_000, freshOfAddress: 20 };
 /** A link that has missed one and a half heartbeats is not healthy. */
 const unhealthyHeartbeats = 1.5;
@@ -43,8 +49,11 @@ export function createLinks(options: LinksOptions) {
     if (link.phase === "ended") return null;
     const silentMs = steady() - link.seenAt;
     if (!link.isOpen) {
-      // One whose hello has come waits for this node, which answers it in any case.
+      const left = options.helloWithinMs + options.answerWithinMs - (steady() - link.openedAt);
       if (link.phase === "fresh") link.close(closes.helloLate, "no hello");
+      // One whose hello has come waits for this node, which may wait for its stores.
+      else if (left > 0) return left;
+      else link.overloaded(options.retryAfterMs());
       return null;
     }
     if (silentMs >= staleMs) {
@@ -98,7 +107,7 @@ export function createLinks(options: LinksOptions) {
       if (address !== null && (freshOf.get(address) ?? 0) >= most.freshOfAddress)
         throw new Problem(
           "rate_limited",
-          "Too many links of this address wait for their hello",
+          "Too many links of this address wait for their welcome",
           {},
           { "Retry-After": "10" },
         );
@@ -112,17 +121,15 @@ export function createLinks(options: LinksOptions) {
       const link = new Link(hooks, `${node}:${count}`, server_nonce, address, challenge);
       fresh.add(link);
       if (address !== null) freshOf.set(address, (freshOf.get(address) ?? 0) + 1);
-      wheel.set(link, frameLimits.helloWithinMs);
+      wheel.set(link, options.helloWithinMs);
       return link;
     },
     /** One whose socket did not come about. */
     discard: (link: Link): void => link.closed(),
 
-    /** The first message has come. */
-    heard: leaveFresh,
-
     /** The link is the host's from now on. @returns false: a link of a later epoch is, and this one has ended */
     take(link: Link, hostId: string): boolean {
+      leaveFresh(link);
       const other = byHost.get(hostId);
       if (other !== undefined && other.epoch > link.epoch) {
         link.close(closes.superseded, "superseded");

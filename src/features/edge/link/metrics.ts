@@ -8,7 +8,7 @@ export type LinkMetrics = ReturnType<typeof createMetrics>;
 
 export interface MetricsOptions {
   readonly sql: Sql;
-  /** Sockets of this node whose daemons have not said who they are. */
+  /** Sockets of this node that are not welcomed yet. */
   readonly beforeHello: () => number;
   /** Incidents that this node reported, by category. */
   readonly incidents: () => ReadonlyMap<string, number>;
@@ -51,7 +51,7 @@ export function createMetrics({ sql, beforeHello, incidents }: MetricsOptions) {
   });
   const fresh = new Gauge({
     name: "svc_edge_sockets_before_hello",
-    help: "Sockets of this node whose daemons have not said who they are",
+    help: "Sockets of this node whose daemons have not said who they are, or are not welcomed yet",
     registers,
     collect() {
       this.set(beforeHello());

@@ -71,11 +71,18 @@ export function createRounds(options: RoundsOptions) {
     // One that does not find itself is about to leave, or was silent for long: others look after the hosts.
     if (!live.includes(node)) return;
     const gone = new Set<string>();
+    let living: ReadonlySet<string> = new Set(live);
     await inPortions<LinkRow>(
       {
-        find: (after, limit) => records.left(live, after, limit),
+        async find(after, limit) {
+          const rows = await records.left(live, after, limit);
+          // A node that the list lacks may be younger than it, but not than its link.
+          if (rows.length > 0) living = new Set(await runtime.liveNodes());
+          return rows;
+        },
         isMine: ({ id, owner_node }) => {
-          if (owner_node !== null) gone.add(owner_node);
+          if (owner_node === null || living.has(owner_node)) return false;
+          gone.add(owner_node);
           return runtime.of(edgeHost).isHere(id);
         },
         work: (row) => host(row).tell("link_closed", { epoch: row.epoch, longer: true }),
@@ -98,6 +105,8 @@ export function createRounds(options: RoundsOptions) {
   return {
     beat: (link: Link): void => void beaten.add(link),
     recheck,
+    /** Ends the links of nodes that do not live. @param isStopping asked between portions */
+    leaveDead,
     begin(): () => Promise<void> {
       let isStopping = false;
       const failed = (error: unknown) => options.warn(error);

@@ -6,6 +6,7 @@ import type { Sql } from "../../../store/postgres/pool.ts";
 import type { Commands, RunArgsRow } from "../commands/port.ts";
 import type { RunProgress } from "../run-stream/port.ts";
 import type { Link } from "./link.ts";
+import type { CommandOutlet } from "./outlets.ts";
 
 export interface SenderOptions {
   readonly sql: Sql;
@@ -16,7 +17,7 @@ export interface SenderOptions {
   /** The open link of a host on this node. */
   linkOf(hostId: string): Link | undefined;
   /** An invoke is written. */
-  sent(link: Link, commandId: string, runId: string): void;
+  sent(link: Link, commandId: string, run: CommandOutlet): void;
   warn(error: unknown): void;
 }
 
@@ -71,7 +72,7 @@ export function createSender(options: SenderOptions) {
     const run = args.get(invoke.run_id);
     // Runs are kept for as long as they have commands.
     if (run === undefined) return;
-    options.sent(link, command_id, invoke.run_id);
+    options.sent(link, command_id, { runId: invoke.run_id, maxBytes: invoke.max_output_bytes });
     link.sendText("invoke", invokeText(command_id, invoke, run));
   }
 

@@ -1,4 +1,5 @@
 /** The parts of links on this node, put together. */
+import { frameLimits } from "../../../../actors/edge/frames.ts";
 import { edgeHost } from "../../../../actors/edge-host/host.ts";
 import type { HostState } from "../../../../actors/edge-host/state.ts";
 import type { Incoming } from "../../../http/route.ts";
@@ -10,7 +11,7 @@ import type { edgeHosts } from "../hosts/feature.ts";
 import type { edgeKeys } from "../keys/feature.ts";
 import type { RunProgress } from "../run-stream/port.ts";
 import { admission } from "./admission.ts";
-import { createGreeting } from "./greeting.ts";
+import { createGreeting, randomRetry } from "./greeting.ts";
 import { linkIncidents } from "./incidents.ts";
 import { createLinks } from "./links.ts";
 import { createMetrics, observe } from "./metrics.ts";
@@ -71,6 +72,7 @@ export function openLink(node: Node, { edgeCommands, edgeHosts, edgeKeys, edgeRu
   const door = admission(settings.hellosPerSecond, steady);
   const links = createLinks({
     ...{ node: runtime.nodeId, staleMs, heartbeatMs, steady, now: node.databaseNow },
+    ...{ helloWithinMs: frameLimits.helloWithinMs, answerWithinMs: helloDeadlineMs, retryAfterMs: randomRetry },
     hooks: {
       metrics,
       turnedAway() {
@@ -78,10 +80,7 @@ export function openLink(node: Node, { edgeCommands, edgeHosts, edgeKeys, edgeRu
         metrics.handshakes.inc({ result: "overloaded" });
         return door.retryAfterMs();
       },
-      greet: (link, text) => {
-        links.heard(link);
-        greet(link, text);
-      },
+      greet: (link, text) => greet(link, text),
       frame: (link, t, b, s) => uplink.frame(link, t, b, s),
       refused: (link, why) => told.frameRefused(link.host, why),
     },
@@ -103,6 +102,7 @@ export function openLink(node: Node, { edgeCommands, edgeHosts, edgeKeys, edgeRu
     changed,
     beat: (link) => rounds.beat(link),
     policyRefused: (link, commandId, kind) => told.policyRefused(link.host, commandId, kind),
+    rejected: (link) => told.frameRefused(link.host, "it cannot be stored"),
   });
   const sender = createSender({
     ...{ sql, node: runtime.nodeId, commands: edgeCommands, progress, warn: failed },
@@ -124,11 +124,12 @@ export function openLink(node: Node, { edgeCommands, edgeHosts, edgeKeys, edgeRu
     keys: heldKeys(edgeKeys, steady),
     hostOf: edgeHosts.byKey,
     promote: edgeHosts.promote,
-    liveNodes() {
-      if (live === null || steady() - live.at > liveForMs) {
+    liveNodes(isFresh) {
+      if (isFresh || live === null || steady() - live.at > liveForMs) {
         live = { at: steady(), nodes: runtime.liveNodes() };
-        live.nodes.catch(() => {
-          live = null;
+        const { nodes } = live;
+        nodes.catch(() => {
+          if (live?.nodes === nodes) live = null;
         });
       }
       return live.nodes;
@@ -142,11 +143,16 @@ export function openLink(node: Node, { edgeCommands, edgeHosts, edgeKeys, edgeRu
       link.epoch = reply.epoch;
       link.accepting = reply.accepting;
       if (link.phase !== "greeting") {
-        actor(host).tell("link_closed", { epoch: reply.epoch, longer: false }).catch(failed);
+        actor(host).tell("link_closed", { epoch: reply.epoch, longer: link.isToBlame }).catch(failed);
         return;
       }
       if (!links.take(link, host.id)) return;
-      const runs = new Map(reply.in_flight.map(({ command_id, run_id }) => [command_id, run_id]));
+      const runs = new Map(
+        reply.in_flight.map(({ command_id, run_id, max_output_bytes }) => [
+          command_id,
+          { runId: run_id, maxBytes: max_output_bytes },
+        ]),
+      );
       const owed = reply.outdated ? hello.commands.map(({ command_id }) => command_id) : null;
       uplink.opened(link, runs, owed);
     },

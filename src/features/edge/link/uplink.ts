@@ -15,6 +15,7 @@ import { MessageRejected } from "../../../runtime/port.ts";
 import type { RunProgress } from "../run-stream/port.ts";
 import type { Link } from "./link.ts";
 import type { LinkMetrics } from "./metrics.ts";
+import { type CommandOutlet, createOutlets } from "./outlets.ts";
 
 export interface UplinkOptions {
   readonly metrics: LinkMetrics;
@@ -29,6 +30,8 @@ export interface UplinkOptions {
   beat(link: Link): void;
   /** A host has refused a command by its local policy. */
   policyRefused(link: Link, commandId: string, kind: string): void;
+  /** What a daemon said can never be taken; it is a dead letter by now. */
+  rejected(link: Link): void;
 }
 
 interface Waiting {
@@ -41,7 +44,7 @@ interface Waiting {
 /** What one link has under way here. */
 interface State {
   /** Runs of the commands that are with the daemon. */
-  readonly runs: Map<string, string>;
+  readonly runs: Map<string, CommandOutlet>;
   waiting: Waiting[];
   bytes: number;
   isReporting: boolean;
@@ -65,6 +68,7 @@ const policyKinds = new Set(["policy_violation", "path_not_allowed", "security_c
 export function createUplink(options: UplinkOptions) {
   const { metrics, now, progress } = options;
   const states = new Map<Link, State>();
+  const outlets = createOutlets();
   let owing: Set<Link> | null = null;
 
   /** Within 250 ms, one for all that was committed meanwhile. */
@@ -113,15 +117,22 @@ export function createUplink(options: UplinkOptions) {
       link.refuse(unfit);
       return;
     }
-    const runId = state.runs.get(body.command_id);
     const isWithin = state.credit + bytes.length <= frameLimits.outputWindow;
-    if (!isWithin || runId === undefined || link.host === null) metrics.dropped.inc(bytes.length);
-    else {
-      const { command_id, stream, offset } = body;
-      progress.output(link.host.tenant, runId, { node_id: link.host.id, command_id, stream, offset, bytes });
-    }
+    const passed = isWithin ? pass(link, state, body, bytes) : 0;
+    if (passed < bytes.length) metrics.dropped.inc(bytes.length - passed);
     if (isWithin) state.credit += bytes.length;
     ackSoon(link);
+  }
+
+  /** @returns how many of the bytes are passed on: the first ones, as far as the command may have more output */
+  function pass({ host }: Link, { runs }: State, progressed: Progress, all: Uint8Array): number {
+    const { command_id, stream, offset } = progressed;
+    const outlet = runs.get(command_id);
+    if (outlet === undefined || host === null) return 0;
+    const bytes = all.subarray(0, outlets.take(command_id, outlet, all.length));
+    if (bytes.length > 0)
+      progress.output(host.tenant, outlet.runId, { node_id: host.id, command_id, stream, offset, bytes });
+    return bytes.length;
   }
 
   function put(link: Link, state: State, s: number, report: Report | null, bytes: number): void {
@@ -145,20 +156,32 @@ export function createUplink(options: UplinkOptions) {
     state.isReporting = true;
     // What came before the end of a link is taken: the daemon need not send it again.
     while (state.waiting.length > 0) {
-      const portion = portionOf(state.waiting);
-      try {
-        const reports = portion.flatMap(({ report }) => report ?? []);
-        await announceEnds(link, state, reports);
-        taken(link, state, portion, reports.length === 0 ? null : await options.report(link, reports));
-      } catch (error) {
-        if (error instanceof MessageRejected) link.refuse("it cannot be stored");
-        // A store is away, or the service is busy: the daemon sends again what it hears nothing of.
-        if (!link.isOpen) break;
-        await Bun.sleep(retryMs);
-      }
+      if (await isTaken(link, state, portionOf(state.waiting))) continue;
+      // The daemon sends again what it hears nothing of.
+      if (!link.isOpen) break;
+      await Bun.sleep(retryMs);
     }
     state.isReporting = false;
     if (!link.isOpen) states.delete(link);
+  }
+
+  /** @returns false: a store is away, or the service is busy */
+  async function isTaken(link: Link, state: State, portion: readonly Waiting[]): Promise<boolean> {
+    const reports = portion.flatMap(({ report }) => report ?? []);
+    try {
+      await announceEnds(link, state, reports);
+      taken(link, state, portion, reports.length === 0 ? null : await options.report(link, reports));
+      return true;
+    } catch (error) {
+      if (!(error instanceof MessageRejected)) return false;
+    }
+    if (portion.length === 1) {
+      rejected(link, state, portion);
+      return true;
+    }
+    // One by one, what can be taken is taken.
+    for (const one of portion) if (!(await isTaken(link, state, [one]))) return false;
+    return true;
   }
 
   /** What a command put out stands before its result. */
@@ -166,16 +189,35 @@ export function createUplink(options: UplinkOptions) {
     const ends = reports.flatMap((report) => (report.type === "result" ? [report.command_id] : []));
     await Promise.all(
       ends.map((id) => {
-        const runId = state.runs.get(id);
-        return runId === undefined || host === null ? null : progress.ended(host.tenant, runId, host.id, id);
+        const outlet = state.runs.get(id);
+        return outlet === undefined || host === null ? null : progress.ended(host.tenant, outlet.runId, host.id, id);
       }),
     );
   }
 
-  function taken(link: Link, state: State, portion: readonly Waiting[], reply: ReportReply | null): void {
+  /** It is done with: to hear it again would bring about the same. Its command ends by its deadline. */
+  function rejected(link: Link, state: State, portion: readonly Waiting[]): void {
+    leave(state, portion);
+    for (const { report } of portion) if (report?.type === "result") forget(state, report.command_id);
+    options.rejected(link);
+    ackSoon(link);
+  }
+
+  function leave(state: State, portion: readonly Waiting[]): void {
     state.waiting = state.waiting.slice(portion.length);
     state.bytes -= portion.reduce((sum, { bytes }) => sum + bytes, 0);
     state.committed = portion.at(-1)?.s ?? state.committed;
+  }
+
+  /** Nothing more of the command is to come. */
+  function forget(state: State, commandId: string): void {
+    state.runs.delete(commandId);
+    state.owed?.delete(commandId);
+    outlets.forget(commandId);
+  }
+
+  function taken(link: Link, state: State, portion: readonly Waiting[], reply: ReportReply | null): void {
+    leave(state, portion);
     for (const { report } of portion) if (report !== null) told(link, state, report);
     ackSoon(link);
     if (state.owed?.size === 0 && reply?.unfinished === 0) sendAway(link);
@@ -183,13 +225,12 @@ export function createUplink(options: UplinkOptions) {
 
   function told(link: Link, state: State, report: Report): void {
     if (report.type === "started" && link.host !== null) {
-      const runId = state.runs.get(report.command_id);
+      const outlet = state.runs.get(report.command_id);
       const step = { node_id: link.host.id, command_id: report.command_id, status: "running" } as const;
-      if (runId !== undefined) progress.step(link.host.tenant, runId, step);
+      if (outlet !== undefined) progress.step(link.host.tenant, outlet.runId, step);
     }
     if (report.type !== "result") return;
-    state.runs.delete(report.command_id);
-    state.owed?.delete(report.command_id);
+    forget(state, report.command_id);
     const kind = report.result.error_kind;
     if (report.status === "refused" && kind !== null && policyKinds.has(kind))
       options.policyRefused(link, report.command_id, kind);
@@ -206,7 +247,7 @@ export function createUplink(options: UplinkOptions) {
      * @param runs of the commands that are with the daemon
      * @param owed of an outdated daemon: what it has listed; null: it is new enough
      */
-    opened(link: Link, runs: ReadonlyMap<string, string>, owed: readonly string[] | null): void {
+    opened(link: Link, runs: ReadonlyMap<string, CommandOutlet>, owed: readonly string[] | null): void {
       states.set(link, {
         runs: new Map(runs),
         waiting: [],
@@ -224,8 +265,8 @@ export function createUplink(options: UplinkOptions) {
       if (states.get(link)?.owed?.size === 0 && unfinished === 0) sendAway(link);
     },
     /** A command goes to the daemon. */
-    sent(link: Link, commandId: string, runId: string): void {
-      states.get(link)?.runs.set(commandId, runId);
+    sent(link: Link, commandId: string, outlet: CommandOutlet): void {
+      states.get(link)?.runs.set(commandId, outlet);
     },
     closed(link: Link): void {
       if (states.get(link)?.isReporting === false) states.delete(link);

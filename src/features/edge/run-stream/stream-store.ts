@@ -4,8 +4,8 @@ import { scriptCommand } from "../../../store/redis/script.ts";
 import type { Filling, NumberedEntry } from "./records.ts";
 import { perFilling } from "./records.ts";
 
-/** Progress of one run that is kept. */
-const keptProgress = 20_000;
+/** Progress of one run that is kept: events, and bytes of their texts. */
+const keptProgress = { events: 20_000, bytes: 64 * 1024 * 1024 };
 /** How long a stream is kept that nothing is added to, and that of a run that has ended, seconds. */
 const keptSeconds = 30 * 86_400;
 const endedSeconds = 86_400;
@@ -31,7 +31,7 @@ export interface StreamPage {
 export type StreamStore = ReturnType<typeof openStreamStore>;
 
 /** @param prefix of every key */
-export function openStreamStore(redisServers: RedisServers, prefix: string) {
+export function openStreamStore(redisServers: RedisServers, prefix: string, mostKept = keptProgress) {
   const redis = openRedis(redisServers);
   const opening = scriptCommand(redis, "run-stream-open");
   const appending = scriptCommand(redis, "run-stream-append");
@@ -60,7 +60,7 @@ export function openStreamStore(redisServers: RedisServers, prefix: string) {
       isEnded = false,
     ): Promise<{ readonly followedUntil: number } | null> {
       const kept = isEnded ? endedSeconds : keptSeconds;
-      const answer = await appending(keysOf(runId), [entries, kept, keptProgress, ...progress]);
+      const answer = await appending(keysOf(runId), [entries, kept, mostKept.events, mostKept.bytes, ...progress]);
       const [isThere, followed] = answer as [number, string];
       return isThere === 1 ? { followedUntil: Number(followed) } : null;
     },

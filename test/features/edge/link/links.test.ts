@@ -15,6 +15,7 @@ import { createMetrics } from "../../../../src/features/edge/link/metrics.ts";
 import { createTelling } from "../../../../src/features/edge/link/telling.ts";
 import { createUplink } from "../../../../src/features/edge/link/uplink.ts";
 import type { Socket } from "../../../../src/http/sockets.ts";
+import { MessageRejected } from "../../../../src/runtime/port.ts";
 import { publicHalf, signed } from "../../../actors/edge/vectors.ts";
 import { until } from "../../../harness/until.ts";
 import { newKey } from "../fixture.ts";
@@ -49,6 +50,7 @@ function opened(
 ) {
   links = createLinks({
     ...{ node: "n1", staleMs: 3 * heartbeatMs, heartbeatMs, steady: () => ms, now },
+    ...{ helloWithinMs: 0, answerWithinMs: 5_000, retryAfterMs: () => 7_000 },
     hooks: { metrics, greet() {}, frame() {}, refused() {}, turnedAway: () => null, ...hooks },
     health: ({ isHealthy }) => said.push(isHealthy),
     closed: (link, longer) => said.push(["closed", link.epoch, longer]),
@@ -64,15 +66,18 @@ function linked(hostId: string, epoch = 1) {
   const key = newKey();
   const connection = { hostId, serverNonce: link.serverNonce, clientNonce: "" };
   link.host = { id: hostId, tenant: "north", name: hostId, key, connection, signing: { kid: "edge-1", key } };
-  links.heard(link);
   link.epoch = epoch;
   if (links.take(link, hostId)) link.welcome(link.host, epoch, {});
   return { link, socket };
 }
 
-test("1,000 sockets of a node, and 20 of an address, wait for their hello", () => {
+test("1,000 sockets of a node, and 20 of an address, wait for their welcome", () => {
   opened();
-  for (let nth = 0; nth < 20; nth++) links.create("10.0.0.1");
+  for (let nth = 0; nth < 20; nth++) {
+    const link = links.create("10.0.0.1");
+    link.opened(new FakeSocket());
+    if (nth % 2 === 0) link.message("{}");
+  }
   expect(() => links.requireRoom("10.0.0.1")).toThrow("Too many links");
   expect(() => links.requireRoom("10.0.0.2")).not.toThrow();
   const last = links.create("10.0.1.0");
@@ -80,6 +85,19 @@ test("1,000 sockets of a node, and 20 of an address, wait for their hello", () =
   expect(() => links.requireRoom("10.0.0.2")).toThrow("no more links");
   last.closed();
   expect(() => links.requireRoom("10.0.0.2")).not.toThrow();
+  linked("h1");
+  expect(links.freshCount()).toBe(999);
+});
+
+test("a hello that is not answered in time is sent away, and the node is to blame", async () => {
+  opened();
+  const socket = new FakeSocket();
+  const link = links.create("10.0.0.1");
+  link.opened(socket);
+  link.message("{}");
+  ms += 5_000;
+  await until(() => socket.closes.length > 0, { what: "a look at it" });
+  expect([socket.closes, link.isToBlame, links.freshCount()]).toEqual([[[4013, "retry_after_ms=7000"]], true, 0]);
 });
 
 test("a silent link is unhealthy, healthy again by a heartbeat, and closed at last", async () => {
@@ -107,7 +125,7 @@ test("what a host was told in vain, or too often, its next heartbeat tells", asy
     },
   });
   const uplink = createUplink({
-    ...{ metrics, now: () => 0, changed, beat() {}, policyRefused() {} },
+    ...{ metrics, now: () => 0, changed, beat() {}, policyRefused() {}, rejected() {} },
     progress: {} as never,
     report: () => Promise.reject(new Error("nothing is reported")),
   });
@@ -149,11 +167,68 @@ test("what a daemon does not read is bounded: it is sent away for a while", () =
   expect(said).toEqual([["closed", 1, true]]);
 });
 
+const droppedBytes = async () => (await metrics.dropped.get()).values.reduce((sum, { value }) => sum + value, 0);
+const acksOf = (socket: FakeSocket) =>
+  socket.sent.flatMap((text) => {
+    const { t, b } = JSON.parse(text);
+    return t === "ack" ? [JSON.parse(b)] : [];
+  });
+
+test("of a command's output no more than it may have is passed on, over all links", async () => {
+  const outputs: number[] = [];
+  const uplink = createUplink({
+    ...{ metrics, now: () => 0, changed() {}, beat() {}, policyRefused() {}, rejected() {} },
+    progress: { output: (_, __, { bytes }) => void outputs.push(bytes.length), step() {}, async ended() {} },
+    report: async () => ({ current: true, unfinished: 0, ended: [] }),
+  });
+  opened({ frame: uplink.frame });
+  const command_id = crypto.randomUUID();
+  const data = Buffer.alloc(1_000).toString("base64");
+  const before = await droppedBytes();
+  for (const epoch of [1, 2]) {
+    const { link } = linked("h1", epoch);
+    uplink.opened(link, new Map([[command_id, { runId: "r1", maxBytes: 2_500 }]]), null);
+    for (const stream of ["stdout", "stderr"])
+      link.message(unsignedText("progress", JSON.stringify({ command_id, stream, offset: epoch * 1_000, data })));
+    expect(link.isOpen).toBe(true);
+  }
+  expect(outputs).toEqual([1_000, 1_000, 500]);
+  expect((await droppedBytes()) - before).toBe(1_500);
+});
+
+test("what a host can never take is acknowledged, and what came with it is taken", async () => {
+  const taken: string[][] = [];
+  let rejected = 0;
+  const bad = crypto.randomUUID();
+  const uplink = createUplink({
+    ...{ metrics, now: () => 0, changed() {}, beat() {}, policyRefused() {} },
+    rejected() {
+      rejected += 1;
+    },
+    progress: { output() {}, step() {}, async ended() {} },
+    async report(_, reports) {
+      const ids = reports.map((report) => ("command_id" in report ? report.command_id : ""));
+      if (ids.includes(bad)) throw new MessageRejected("the turn failed");
+      taken.push(ids);
+      return { current: true, unfinished: 0, ended: [] };
+    },
+  });
+  opened();
+  const { link, socket } = linked("h1");
+  uplink.opened(link, new Map(), null);
+  const ids = [crypto.randomUUID(), crypto.randomUUID(), bad, crypto.randomUUID()];
+  for (const [at, command_id] of ids.entries())
+    uplink.frame(link, "started", JSON.stringify({ command_id, started_at: "2026-01-01T00:00:00Z" }), at + 2);
+  await until(() => acksOf(socket).at(-1)?.seq === 5, { what: "the ack of all" });
+  expect(taken.flat()).toEqual(ids.filter((id) => id !== bad));
+  expect([rejected, link.isOpen]).toEqual([1, true]);
+});
+
 // edge-fleet 35
 test("output beyond the window is dropped and counted, and the window opens again", async () => {
   const outputs: number[] = [];
   const uplink = createUplink({
-    ...{ metrics, now: () => 0, changed() {}, beat() {}, policyRefused() {} },
+    ...{ metrics, now: () => 0, changed() {}, beat() {}, policyRefused() {}, rejected() {} },
     progress: {
       output: (_, run, { offset }) => void outputs.push(run === "r1" ? offset : -1),
       step() {},
@@ -164,24 +239,18 @@ test("output beyond the window is dropped and counted, and the window opens agai
   opened({ frame: uplink.frame });
   const { link, socket } = linked("h1");
   const command_id = crypto.randomUUID();
-  uplink.opened(link, new Map([[command_id, "r1"]]), null);
+  uplink.opened(link, new Map([[command_id, { runId: "r1", maxBytes: 1 << 24 }]]), null);
   const bytes = 16_384;
   const window = frameLimits.outputWindow / bytes;
   const data = Buffer.alloc(bytes, 0xff).toString("base64");
   const say = (nth: number) =>
     link.message(unsignedText("progress", JSON.stringify({ command_id, stream: "stdout", offset: nth * bytes, data })));
-  const droppedBytes = async () => (await metrics.dropped.get()).values.reduce((sum, { value }) => sum + value, 0);
   const before = await droppedBytes();
   for (let nth = 0; nth < 10 * window; nth++) say(nth);
   expect(outputs).toEqual(Array.from({ length: window }, (_, nth) => nth * bytes));
   expect((await droppedBytes()) - before).toBe(9 * window * bytes);
-  const acks = () =>
-    socket.sent.flatMap((text) => {
-      const { t, b } = JSON.parse(text);
-      return t === "ack" ? [JSON.parse(b)] : [];
-    });
-  await until(() => acks().length > 0, { what: "the ack" });
-  expect(acks()).toEqual([{ seq: 1, credit: frameLimits.outputWindow }]);
+  await until(() => acksOf(socket).length > 0, { what: "the ack" });
+  expect(acksOf(socket)).toEqual([{ seq: 1, credit: frameLimits.outputWindow }]);
   say(10 * window);
   expect(outputs).toHaveLength(window + 1);
   expect(link.isOpen).toBe(true);
