@@ -10,8 +10,8 @@ import { Problem } from "../../../../actors/kernel/problem.ts";
 import { sideBySide } from "../../../lib/side-by-side.ts";
 import { type Activity, type ActivityContext, implement, type Runtime, Terminal } from "../../../runtime/port.ts";
 import { type Commands, commandId } from "../commands/port.ts";
+import { type ResolutionOptions, type Resolved, resolveTarget } from "./asking/resolution.ts";
 import type { RunRecords } from "./records.ts";
-import { type ResolutionOptions, type Resolved, resolveTarget } from "./resolution.ts";
 
 export interface FleetActivitiesOptions {
   readonly runtime: Pick<Runtime, "of">;

@@ -10,8 +10,6 @@ import { edgeHosts } from "../hosts/feature.ts";
 import { hostTargets } from "../hosts/port.ts";
 import { edgeRunStream } from "../run-stream/feature.ts";
 import { fleetActivities } from "./activities.ts";
-import { createComposer } from "./composing.ts";
-import { FleetRunEvent } from "./event-schema.ts";
 import { fleetMetrics } from "./metrics.ts";
 import { createHostCalls } from "./one-host.ts";
 import { fleetRunProjection } from "./projection.ts";
@@ -21,7 +19,9 @@ import { fleetRoutes } from "./routes.ts";
 import { FleetPreview, FleetRun, FleetRunDetail, FleetSettings } from "./schema.ts";
 import { createFleet } from "./service.ts";
 import { createSettings } from "./settings.ts";
-import { runWriter } from "./streaming.ts";
+import { createComposer } from "./stream/composing.ts";
+import { FleetRunEvent } from "./stream/event-schema.ts";
+import { runWriter } from "./stream/streaming.ts";
 import { createSweep } from "./sweep.ts";
 
 export const edgeFleet = defineFeature({

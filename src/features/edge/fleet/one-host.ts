@@ -8,10 +8,10 @@ import { Problem } from "../../../../actors/kernel/problem.ts";
 import { iso } from "../../../../actors/kernel/time.ts";
 import type { Runtime } from "../../../runtime/port.ts";
 import { type Commands, commandId } from "../commands/port.ts";
-import type { FleetCaller } from "./caller.ts";
-import { parsed } from "./composing.ts";
-import { type ResolutionOptions, resolveTarget } from "./resolution.ts";
+import type { FleetCaller } from "./asking/caller.ts";
+import { type ResolutionOptions, resolveTarget } from "./asking/resolution.ts";
 import type { Fleet } from "./service.ts";
+import { parsed } from "./stream/composing.ts";
 
 export interface HostCall {
   /** Of the host, or what selects it alone. */

@@ -4,6 +4,6 @@
  * A tool call on one host is begun by `hostCalls.begin`, under an id that its repeats have as well; `settled` says what
  * came of it, or that people are asked about it, as an approval of kind `fleet_run` whose `execution_id` is the run's.
  */
-export type { FleetCaller } from "./caller.ts";
+export type { FleetCaller } from "./asking/caller.ts";
 export type { HostCall, HostCallOutcome, HostCalls } from "./one-host.ts";
 export type { Fleet } from "./service.ts";

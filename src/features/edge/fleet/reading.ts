@@ -6,11 +6,11 @@ import type { Json } from "../../../../actors/kernel/json.ts";
 import { type ListText, listText, type Page } from "../../../http/paging.ts";
 import type { Runtime } from "../../../runtime/port.ts";
 import { type CommandRow, type Commands, commandId } from "../commands/port.ts";
-import { maskedArgs } from "./asked.ts";
-import { parsed } from "./composing.ts";
+import { maskedArgs } from "./asking/asked.ts";
 import type { RunRecords, RunRow, RunsFilter, TargetRow } from "./records.ts";
 import type { FleetAttempt, FleetRun, FleetRunDetail, FleetTarget } from "./schema.ts";
 import { noRun } from "./service.ts";
+import { parsed } from "./stream/composing.ts";
 
 export interface ReadingOptions {
   readonly runtime: Pick<Runtime, "of">;

@@ -4,7 +4,7 @@ import type { Page } from "../../../http/paging.ts";
 import { isUuid } from "../../../http/route.ts";
 import { numbers, texts } from "../../../store/postgres/array-literal.ts";
 import type { Sql, Transaction } from "../../../store/postgres/pool.ts";
-import { type Resolved, sizesOf } from "./resolution.ts";
+import { type Resolved, sizesOf } from "./asking/resolution.ts";
 
 /** Unfinished runs of a tenant. */
 export const maxRuns = 20;

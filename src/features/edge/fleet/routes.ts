@@ -7,8 +7,7 @@ import { type Call, defineRoute, jsonBody, type Route } from "../../../http/rout
 import { resumePoint } from "../../../http/streams/log-stream.ts";
 import type { EventStreams, StreamFormat } from "../../../http/streams/sse.ts";
 import type { Sql } from "../../../store/postgres/pool.ts";
-import { callerOf, type FleetCaller } from "./caller.ts";
-import { FleetRunEvent } from "./event-schema.ts";
+import { callerOf, type FleetCaller } from "./asking/caller.ts";
 import type { FleetReading } from "./reading.ts";
 import {
   Accepted,
@@ -31,7 +30,8 @@ import {
 } from "./schema.ts";
 import type { Begun, Fleet } from "./service.ts";
 import type { Settings } from "./settings.ts";
-import { answerFor, type WriteRun } from "./streaming.ts";
+import { FleetRunEvent } from "./stream/event-schema.ts";
+import { answerFor, type WriteRun } from "./stream/streaming.ts";
 
 export interface FleetRoutesOptions {
   readonly sql: Sql;

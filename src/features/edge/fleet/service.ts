@@ -16,11 +16,11 @@ import { evaluate } from "../../../../actors/policy/security/evaluate.ts";
 import type { Runtime } from "../../../runtime/port.ts";
 import type { ContextReader } from "../../security-contexts/port.ts";
 import type { Commands } from "../commands/port.ts";
-import { readArgs, readContext, readTool } from "./asked.ts";
-import type { FleetCaller } from "./caller.ts";
-import { needsApproval, promptOf } from "./gate.ts";
+import { readArgs, readContext, readTool } from "./asking/asked.ts";
+import type { FleetCaller } from "./asking/caller.ts";
+import { needsApproval, promptOf } from "./asking/gate.ts";
+import { type Leniency, type ResolutionOptions, type Resolved, resolveTarget } from "./asking/resolution.ts";
 import { maxRuns, type RunRecords } from "./records.ts";
-import { type Leniency, type ResolutionOptions, type Resolved, resolveTarget } from "./resolution.ts";
 import type { FleetPreview, InvokeBody } from "./schema.ts";
 import type { Settings } from "./settings.ts";
 

@@ -6,8 +6,8 @@ import type { Runtime } from "../../../runtime/port.ts";
 import type { Link } from "./link.ts";
 import type { Links } from "./links.ts";
 import type { Heard, LinkRow, PresenceRecords } from "./presence.ts";
-import type { Sender } from "./sender.ts";
-import type { Wakeups } from "./wakeups.ts";
+import type { Sender } from "./sending/sender.ts";
+import type { Wakeups } from "./sending/wakeups.ts";
 
 export interface RoundsOptions {
   readonly runtime: Pick<Runtime, "of" | "liveNodes" | "nodeId">;

@@ -10,19 +10,19 @@ import type { edgeCommands } from "../commands/feature.ts";
 import type { edgeHosts } from "../hosts/feature.ts";
 import type { edgeKeys } from "../keys/feature.ts";
 import type { RunProgress } from "../run-stream/port.ts";
-import { admission } from "./admission.ts";
-import { createGreeting, randomRetry } from "./greeting.ts";
+import { admission } from "./handshake/admission.ts";
+import { createGreeting, randomRetry } from "./handshake/greeting.ts";
+import { heldKeys } from "./handshake/service-keys.ts";
 import { linkIncidents } from "./incidents.ts";
+import { createTelling } from "./incoming/telling.ts";
+import { createUplink } from "./incoming/uplink.ts";
 import { createLinks } from "./links.ts";
 import { createMetrics, observe } from "./metrics.ts";
 import { presenceRecords } from "./presence.ts";
 import { createRounds } from "./rounds.ts";
 import { linkRoutes } from "./routes.ts";
-import { createSender } from "./sender.ts";
-import { heldKeys } from "./service-keys.ts";
-import { createTelling } from "./telling.ts";
-import { createUplink } from "./uplink.ts";
-import { openWakeups } from "./wakeups.ts";
+import { createSender } from "./sending/sender.ts";
+import { openWakeups } from "./sending/wakeups.ts";
 
 type Node = Pick<
   NodeContext,

@@ -1,17 +1,17 @@
 /** The handshake: whether a hello is that of a host, and what answers it. */
 import type { KeyObject } from "node:crypto";
-import { readBase64 } from "../../../../actors/edge/base64.ts";
-import { readBody, readFrame } from "../../../../actors/edge/frame-text.ts";
-import { closes, frameLimits, Hello, type Welcome } from "../../../../actors/edge/frames.ts";
-import { compareVersions } from "../../../../actors/edge/version.ts";
-import type { HelloAsked, HelloReply } from "../../../../actors/edge-host/messages.ts";
-import { iso } from "../../../../actors/kernel/time.ts";
-import { spkiOf } from "../../../../actors/seal/public-key.ts";
-import { ed25519Key } from "../../../lib/ed25519.ts";
-import type { KeyedHost } from "../hosts/port.ts";
-import type { Link, LinkedHost } from "./link.ts";
+import { readBase64 } from "../../../../../actors/edge/base64.ts";
+import { readBody, readFrame } from "../../../../../actors/edge/frame-text.ts";
+import { closes, frameLimits, Hello, type Welcome } from "../../../../../actors/edge/frames.ts";
+import { compareVersions } from "../../../../../actors/edge/version.ts";
+import type { HelloAsked, HelloReply } from "../../../../../actors/edge-host/messages.ts";
+import { iso } from "../../../../../actors/kernel/time.ts";
+import { spkiOf } from "../../../../../actors/seal/public-key.ts";
+import { ed25519Key } from "../../../../lib/ed25519.ts";
+import type { KeyedHost } from "../../hosts/port.ts";
+import type { Link, LinkedHost } from "../link.ts";
+import { isSignedUp } from "../signed.ts";
 import type { HeldKeys } from "./service-keys.ts";
-import { isSignedUp } from "./signed.ts";
 
 export type Welcomed = Extract<HelloReply, { outcome: "welcome" }>;
 

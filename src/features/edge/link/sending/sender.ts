@@ -1,12 +1,12 @@
 /** Writes frames that turns have made to the sockets of their hosts, each once per link. */
-import { type Cancel, frameLimits, type Invoke } from "../../../../actors/edge/frames.ts";
-import { iso } from "../../../../actors/kernel/time.ts";
-import { numbers, texts } from "../../../store/postgres/array-literal.ts";
-import type { Sql } from "../../../store/postgres/pool.ts";
-import type { Commands, RunArgsRow } from "../commands/port.ts";
-import type { RunProgress } from "../run-stream/port.ts";
-import type { Link } from "./link.ts";
-import type { CommandOutlet } from "./outlets.ts";
+import { type Cancel, frameLimits, type Invoke } from "../../../../../actors/edge/frames.ts";
+import { iso } from "../../../../../actors/kernel/time.ts";
+import { numbers, texts } from "../../../../store/postgres/array-literal.ts";
+import type { Sql } from "../../../../store/postgres/pool.ts";
+import type { Commands, RunArgsRow } from "../../commands/port.ts";
+import type { RunProgress } from "../../run-stream/port.ts";
+import type { CommandOutlet } from "../incoming/outlets.ts";
+import type { Link } from "../link.ts";
 
 export interface SenderOptions {
   readonly sql: Sql;

@@ -1,9 +1,9 @@
 /** A run's events as a stream, on any node: what was, then what happens. A reader never holds up the run. */
-import { runEvents } from "../../../../actors/fleet-run/events.ts";
-import { fleetRun } from "../../../../actors/fleet-run/fleet-run.ts";
-import type { EventStream, StreamFormat } from "../../../http/streams/sse.ts";
-import type { Runtime } from "../../../runtime/port.ts";
-import type { RunStreams, ShownPage } from "../run-stream/port.ts";
+import { runEvents } from "../../../../../actors/fleet-run/events.ts";
+import { fleetRun } from "../../../../../actors/fleet-run/fleet-run.ts";
+import type { EventStream, StreamFormat } from "../../../../http/streams/sse.ts";
+import type { Runtime } from "../../../../runtime/port.ts";
+import type { RunStreams, ShownPage } from "../../run-stream/port.ts";
 import { type Composer, isLastEntry } from "./composing.ts";
 
 export interface StreamingOptions {

@@ -1,7 +1,7 @@
 /** The keys that this node signs frames with, kept at hand. */
-import type { ServiceKey } from "../../../../actors/edge/frames.ts";
-import { lookingTogether } from "../../../lib/looking-together.ts";
-import type { EdgeKeys } from "../keys/port.ts";
+import type { ServiceKey } from "../../../../../actors/edge/frames.ts";
+import { lookingTogether } from "../../../../lib/looking-together.ts";
+import type { EdgeKeys } from "../../keys/port.ts";
 
 type SigningKey = Awaited<ReturnType<EdgeKeys["held"]>>[number];
 

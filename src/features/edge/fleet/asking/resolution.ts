@@ -1,9 +1,9 @@
 /** Whom a target means now: hosts that can be reached, those that are waited for, those that are left out. */
-import { maxTargets, type Policy } from "../../../../actors/edge/policy.ts";
-import { isEffective, type Target } from "../../../../actors/edge/target.ts";
-import { invalidField, Problem } from "../../../../actors/kernel/problem.ts";
-import type { GroupsByName } from "../groups/port.ts";
-import type { HostTargets, TargetHost } from "../hosts/port.ts";
+import { maxTargets, type Policy } from "../../../../../actors/edge/policy.ts";
+import { isEffective, type Target } from "../../../../../actors/edge/target.ts";
+import { invalidField, Problem } from "../../../../../actors/kernel/problem.ts";
+import type { GroupsByName } from "../../groups/port.ts";
+import type { HostTargets, TargetHost } from "../../hosts/port.ts";
 
 export type SkipReason = "Disconnected" | "Unhealthy" | "NotAccepting" | "NotApproved";
 

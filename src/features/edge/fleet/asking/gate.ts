@@ -1,10 +1,10 @@
 /** Who has to agree to a run before anything is sent. */
-import type { Policy } from "../../../../actors/edge/policy.ts";
-import type { Target } from "../../../../actors/edge/target.ts";
-import type { RunEntry } from "../../../../actors/fleet-run/words.ts";
-import { Problem } from "../../../../actors/kernel/problem.ts";
+import type { Policy } from "../../../../../actors/edge/policy.ts";
+import type { Target } from "../../../../../actors/edge/target.ts";
+import type { RunEntry } from "../../../../../actors/fleet-run/words.ts";
+import { Problem } from "../../../../../actors/kernel/problem.ts";
+import type { FleetSettings } from "../schema.ts";
 import { namedBy, type Resolved } from "./resolution.ts";
-import type { FleetSettings } from "./schema.ts";
 
 export interface AskedBy {
   readonly entry: RunEntry;

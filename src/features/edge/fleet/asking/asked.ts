@@ -1,7 +1,7 @@
 /** What a run is asked for, read from a request. */
-import { isObject, type Json } from "../../../../actors/kernel/json.ts";
-import { invalidField, Problem } from "../../../../actors/kernel/problem.ts";
-import { isStorable, isStorableJson, unusableText } from "../../../../actors/manifest/storable.ts";
+import { isObject, type Json } from "../../../../../actors/kernel/json.ts";
+import { invalidField, Problem } from "../../../../../actors/kernel/problem.ts";
+import { isStorable, isStorableJson, unusableText } from "../../../../../actors/manifest/storable.ts";
 
 /** What hosts know how to run. */
 const hostTools: readonly string[] = [

@@ -1,9 +1,9 @@
 /** The data of the events of a run's stream. */
 import { Type } from "@sinclair/typebox";
-import { PauseReason, RunStatus, Summary } from "../../../../actors/fleet-run/words.ts";
-import { AnyJson } from "../../../../actors/kernel/json.ts";
-import { Nullable, Text, Time } from "../../../../actors/kernel/schema.ts";
-import { NamedHost, RunDocument, SkippedHost, StandingHost } from "./schema.ts";
+import { PauseReason, RunStatus, Summary } from "../../../../../actors/fleet-run/words.ts";
+import { AnyJson } from "../../../../../actors/kernel/json.ts";
+import { Nullable, Text, Time } from "../../../../../actors/kernel/schema.ts";
+import { NamedHost, RunDocument, SkippedHost, StandingHost } from "../schema.ts";
 
 const { outcome, targets_resolved, targets_skipped } = RunDocument.properties;
 const of = { fleet_command_id: Text };

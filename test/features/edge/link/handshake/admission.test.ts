@@ -1,6 +1,6 @@
 /** How many daemons a node lets say hello, and when it has the others come back; docs/reference/edge.md. */
 import { expect, test } from "bun:test";
-import { admission } from "../../../../src/features/edge/link/admission.ts";
+import { admission } from "../../../../../src/features/edge/link/handshake/admission.ts";
 
 const perSecond = 500;
 

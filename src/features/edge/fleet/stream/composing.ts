@@ -1,12 +1,12 @@
 /** The events of runs as readers get them: what a run's log names by place is put in from rows. */
-import { type RunEvent, runEvents } from "../../../../actors/fleet-run/events.ts";
-import { fleetRun } from "../../../../actors/fleet-run/fleet-run.ts";
-import { isTerminal } from "../../../../actors/fleet-run/words.ts";
-import type { Json } from "../../../../actors/kernel/json.ts";
-import { iso } from "../../../../actors/kernel/time.ts";
-import type { LogEntry, Runtime } from "../../../runtime/port.ts";
-import { type CommandRow, type Commands, commandId } from "../commands/port.ts";
-import type { RunRecords, TargetRow } from "./records.ts";
+import { type RunEvent, runEvents } from "../../../../../actors/fleet-run/events.ts";
+import { fleetRun } from "../../../../../actors/fleet-run/fleet-run.ts";
+import { isTerminal } from "../../../../../actors/fleet-run/words.ts";
+import type { Json } from "../../../../../actors/kernel/json.ts";
+import { iso } from "../../../../../actors/kernel/time.ts";
+import type { LogEntry, Runtime } from "../../../../runtime/port.ts";
+import { type CommandRow, type Commands, commandId } from "../../commands/port.ts";
+import type { RunRecords, TargetRow } from "../records.ts";
 
 export interface WireEvent {
   readonly event: string;

@@ -1,10 +1,10 @@
 /** Who asks for something of the fleet, by whichever way. */
 
-import type { RunEntry } from "../../../../actors/fleet-run/words.ts";
-import type { Identity } from "../../../../actors/identity/identity.ts";
-import type { AuditedBy } from "../../../../actors/kernel/audit.ts";
-import type { Call } from "../../../http/route.ts";
-import { auditedBy } from "../../audit/port.ts";
+import type { RunEntry } from "../../../../../actors/fleet-run/words.ts";
+import type { Identity } from "../../../../../actors/identity/identity.ts";
+import type { AuditedBy } from "../../../../../actors/kernel/audit.ts";
+import type { Call } from "../../../../http/route.ts";
+import { auditedBy } from "../../../audit/port.ts";
 
 export interface FleetCaller {
   readonly tenant: string;

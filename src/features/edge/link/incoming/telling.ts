@@ -1,6 +1,6 @@
 /** Tells hosts what their links are like, until they have heard it. */
-import { type Admission, admission } from "./admission.ts";
-import type { Link } from "./link.ts";
+import { type Admission, admission } from "../handshake/admission.ts";
+import type { Link } from "../link.ts";
 
 export interface TellingOptions {
   /** Steady, ms. */

@@ -1,6 +1,6 @@
 /** What daemons say over their links, on its way into the record, and the acknowledgements that answer it. */
-import { readBase64 } from "../../../../actors/edge/base64.ts";
-import { readBody } from "../../../../actors/edge/frame-text.ts";
+import { readBase64 } from "../../../../../actors/edge/base64.ts";
+import { readBody } from "../../../../../actors/edge/frame-text.ts";
 import {
   Capabilities,
   closes,
@@ -9,12 +9,12 @@ import {
   Progress,
   Result,
   Started,
-} from "../../../../actors/edge/frames.ts";
-import type { Report, ReportReply } from "../../../../actors/edge-host/messages.ts";
-import { MessageRejected } from "../../../runtime/port.ts";
-import type { RunProgress } from "../run-stream/port.ts";
-import type { Link } from "./link.ts";
-import type { LinkMetrics } from "./metrics.ts";
+} from "../../../../../actors/edge/frames.ts";
+import type { Report, ReportReply } from "../../../../../actors/edge-host/messages.ts";
+import { MessageRejected } from "../../../../runtime/port.ts";
+import type { RunProgress } from "../../run-stream/port.ts";
+import type { Link } from "../link.ts";
+import type { LinkMetrics } from "../metrics.ts";
 import { type CommandOutlet, createOutlets } from "./outlets.ts";
 
 export interface UplinkOptions {

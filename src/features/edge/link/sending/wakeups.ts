@@ -1,7 +1,7 @@
 /** Tells the node that holds a link that its host has frames to be sent. A wake-up that is lost changes nothing. */
-import type { HostState } from "../../../../actors/edge-host/state.ts";
-import type { ActorChange } from "../../../runtime/port.ts";
-import { defineQueue, openQueue, openQueues, type QueueOptions } from "../../../store/queues.ts";
+import type { HostState } from "../../../../../actors/edge-host/state.ts";
+import type { ActorChange } from "../../../../runtime/port.ts";
+import { defineQueue, openQueue, openQueues, type QueueOptions } from "../../../../store/queues.ts";
 
 interface Wakeup {
   readonly host_id: string;

@@ -1,6 +1,6 @@
 /** Large results that are there at once, and a reader that takes them one by one (docs/reference/edge-fleet.md). */
 import { expect, test } from "bun:test";
-import { runWriter } from "../../../../src/features/edge/fleet/streaming.ts";
+import { runWriter } from "../../../../../src/features/edge/fleet/stream/streaming.ts";
 
 test("each event waits for the reader to have taken the one before", async () => {
   const events = Array.from({ length: 100 }, (_, nth) => ({ seq: nth + 1, number: nth + 1 }));

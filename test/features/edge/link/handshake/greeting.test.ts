@@ -1,16 +1,16 @@
 /** What answers a rightly signed hello, whatever stands behind it meanwhile (docs/reference/edge-link.md). */
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { signedText } from "../../../../actors/edge/frame-text.ts";
-import { type Connection, frameMessage } from "../../../../actors/edge/signing.ts";
-import type { HelloAsked, HelloReply } from "../../../../actors/edge-host/messages.ts";
-import type { KeyedHost } from "../../../../src/features/edge/hosts/port.ts";
-import { createGreeting, type GreetingOptions } from "../../../../src/features/edge/link/greeting.ts";
-import { Link } from "../../../../src/features/edge/link/link.ts";
-import { createMetrics } from "../../../../src/features/edge/link/metrics.ts";
-import { publicHalf, signed } from "../../../actors/edge/vectors.ts";
-import { until } from "../../../harness/until.ts";
-import { newKey } from "../fixture.ts";
+import { signedText } from "../../../../../actors/edge/frame-text.ts";
+import { type Connection, frameMessage } from "../../../../../actors/edge/signing.ts";
+import type { HelloAsked, HelloReply } from "../../../../../actors/edge-host/messages.ts";
+import type { KeyedHost } from "../../../../../src/features/edge/hosts/port.ts";
+import { createGreeting, type GreetingOptions } from "../../../../../src/features/edge/link/handshake/greeting.ts";
+import { Link } from "../../../../../src/features/edge/link/link.ts";
+import { createMetrics } from "../../../../../src/features/edge/link/metrics.ts";
+import { publicHalf, signed } from "../../../../actors/edge/vectors.ts";
+import { until } from "../../../../harness/until.ts";
+import { newKey } from "../../fixture.ts";
 
 const sql = (() => Promise.resolve([])) as never;
 const metrics = createMetrics({ sql, beforeHello: () => 0, incidents: () => new Map() });

@@ -1,10 +1,10 @@
 /** What callers of the fleet ask for and get, by rules that need no node (docs/reference/edge-fleet.md). */
 import { expect, test } from "bun:test";
-import { readPolicy } from "../../../../actors/edge/policy.ts";
-import { Problem } from "../../../../actors/kernel/problem.ts";
-import { maskedArgs, readArgs } from "../../../../src/features/edge/fleet/asked.ts";
-import { needsApproval } from "../../../../src/features/edge/fleet/gate.ts";
-import { answerFor } from "../../../../src/features/edge/fleet/streaming.ts";
+import { readPolicy } from "../../../../../actors/edge/policy.ts";
+import { Problem } from "../../../../../actors/kernel/problem.ts";
+import { maskedArgs, readArgs } from "../../../../../src/features/edge/fleet/asking/asked.ts";
+import { needsApproval } from "../../../../../src/features/edge/fleet/asking/gate.ts";
+import { answerFor } from "../../../../../src/features/edge/fleet/stream/streaming.ts";
 
 // edge-fleet 45
 test.each([
