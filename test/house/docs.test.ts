@@ -131,7 +131,7 @@ const citations = [
   /§/,
   /\bsection \d/i,
   /\b(?:agents-executions|workflows-approvals|auth-tenancy|stimuli-webhooks|seal-tools-dispatch)\b/,
-  /\b(?:acceptance|platform|seal|stimuli) \d/i,
+  /\b(?:acceptance|platform|seal|stimuli|edge-fleet) \d/i,
 ];
 const standards = /\b(?:RFC \d+|semver\.org)\b/;
 

@@ -23,7 +23,6 @@ function wait(host: Host, ms: number): void {
   host.sim.now = until;
 }
 
-// edge-fleet 29
 test("a command that is listed after a cut is one command with one result", () => {
   const host = sent();
   host.report(started(1));
@@ -35,7 +34,6 @@ test("a command that is listed after a cut is one command with one result", () =
   expect(host.ended).toMatchObject([{ status: "ok", exit_code: 0, duration_ms: 5 }]);
 });
 
-// edge-fleet 30
 test("a command that the same journal does not list is sent again under its id", () => {
   const host = sent();
   cut(host);
@@ -46,7 +44,6 @@ test("a command that the same journal does not list is sent again under its id",
   expect(host.frames()).toMatchObject([{ kind: "invoke", command_id: idOf(1), epoch: 2 }]);
 });
 
-// edge-fleet 30
 test.each([
   ["another journal", { journal_id: "journal-2" }, false],
   ["a journal of an earlier moment", { journal_seq: 4 }, false],
@@ -104,7 +101,6 @@ test("a running command that is not listed is lost, also to the same journal", (
   expect(host.ended).toMatchObject([{ status: "lost", error_kind: "journal_lost" }]);
 });
 
-// edge-fleet 33
 test("a result after its command was lost fills the record as a late one", () => {
   const host = sent();
   cut(host);
@@ -116,7 +112,6 @@ test("a result after its command was lost fills the record as a late one", () =>
   expect(host.recordOf(idOf(1)).at(-1)).toMatchObject({ late: { stdout_tail: "out" } });
 });
 
-// edge-fleet 34
 test("commands above the slots wait, in order, for the word of their run", () => {
   const host = new Host();
   host.hello(1);
@@ -135,7 +130,6 @@ test("commands above the slots wait, in order, for the word of their run", () =>
   expect(host.ready.at(-1)).toEqual({ idx: 4, attempt: 1 });
 });
 
-// edge-fleet 34
 test("what the daemon still runs after its end here keeps its slot", () => {
   const host = new Host();
   host.hello(1, { slots: 1 });
@@ -227,7 +221,6 @@ test.each([
   expect(host.ended).toMatchObject([{ status: "lost", error_kind: "no_response" }]);
 });
 
-// edge-fleet 28
 test("a cancel is sent once, again after a reconnect, and counts after 30 s of silence", () => {
   const host = sent();
   host.report(started(1));
@@ -243,7 +236,6 @@ test("a cancel is sent once, again after a reconnect, and counts after 30 s of s
   expect(host.ended).toMatchObject([{ status: "lost", error_kind: "no_response" }]);
 });
 
-// edge-fleet 28
 test("a result that comes before the cancel is carried out is the end", () => {
   const host = sent();
   host.tell("cancel", { command_id: idOf(1), reason: "operator" });
@@ -265,7 +257,6 @@ test("a daemon that still runs what has ended here is told to cancel it", () => 
   expect(host.frames()).toMatchObject([{ kind: "cancel", command_id: idOf(7), epoch: 1 }]);
 });
 
-// edge-fleet 39
 test("revoking a host ends what was sent as lost and the rest as cancelled, for ever", () => {
   const host = sent();
   host.offer(2);
@@ -282,7 +273,6 @@ test("revoking a host ends what was sent as lost and the rest as cancelled, for 
   expect(host.ask<object>("hello", { ...helloBody() })).toMatchObject({ outcome: "revoked" });
 });
 
-// edge-fleet 41
 test("two boots that take the link from each other are clones until a person accepts", () => {
   const host = new Host();
   host.hello(1, { boot_id: "a" });
@@ -303,7 +293,6 @@ test("a daemon that is started anew again and again is no clone", () => {
     expect(host.hello(at, { boot_id }).cloned).toBe(false);
 });
 
-// edge-fleet 50
 test("an outdated daemon gets nothing new, and its results count", () => {
   const host = sent();
   host.hello(2, { outdated: true, journal_seq: 1, commands: [listed(1)] });

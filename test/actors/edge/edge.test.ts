@@ -16,7 +16,6 @@ const verifies = (key: string, text: string, signature: string): boolean => {
 };
 const keyOf = (name: keyof typeof keys) => keyOfSeed(Buffer.from(keys[name].seed_hex, "hex"));
 
-// edge-fleet 1
 test("the proof of an enrollment has its bytes and its signature", () => {
   const { token, token_sha256, signing_input, signing_input_bytes, signature } = vector("E1");
   const text = enrollmentMessage(publicHalf(keyOf("host_key")), digest(token));
@@ -27,7 +26,6 @@ test("the proof of an enrollment has its bytes and its signature", () => {
   expect(verifies(keys.host_key.public_key, `${text}\n`, signature)).toBe(false);
 });
 
-// edge-fleet 1
 test("the proof of a rotation is signed by both keys", () => {
   const { node_id, new_public_key, issued_at, signing_input, signature_old, signature_new } = vector("E5");
   const text = rotationMessage(node_id, new_public_key, issued_at);

@@ -26,7 +26,6 @@ const verifies = (key: string, text: string, signature: Uint8Array): boolean => 
 type KeyName = keyof typeof keys;
 const keyOf = (name: string) => keyOfSeed(Buffer.from(keys[name as KeyName].seed_hex, "hex"));
 
-// edge-fleet 1
 test.each(["E2", "E3", "E4", "E6", "E7", "E8"])("frame %s has its bytes and its signature", (id) => {
   const { direction, t, s, b, b_bytes, b_sha256, signer, signature, ...rest } = vector(id);
   expect([Buffer.byteLength(b), digest(b)]).toEqual([b_bytes, b_sha256]);
@@ -43,7 +42,6 @@ test.each(["E2", "E3", "E4", "E6", "E7", "E8"])("frame %s has its bytes and its 
   expect(readBody(schemas[t] ?? Hello, b)).toEqual(JSON.parse(b));
 });
 
-// edge-fleet 1
 test("a release has its bytes and its signature", () => {
   const { b, b_sha256, signing_input, signature, file_text } = vector("E9");
   expect(releaseMessage(digest(b))).toBe(signing_input);
@@ -52,7 +50,6 @@ test("a release has its bytes and its signature", () => {
   expect(JSON.parse(file_text)).toEqual({ b, kid: "release-1", sig: signature });
 });
 
-// edge-fleet 1
 test.each(negatives)("$id, $change, is refused", ({ based_on, verify_key, signing_input, signature }) => {
   const bytes = readBase64(signature, 64) ?? new Uint8Array();
   const key = keys[verify_key].public_key;

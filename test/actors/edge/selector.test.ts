@@ -7,7 +7,6 @@ import { Problem } from "../../../actors/kernel/problem.ts";
 const read = (value: unknown) => readSelector(value, "selector");
 const whole = { os: null, arch: null, tools: [], labels: [], tags: [] };
 
-// edge-fleet 8
 test.each<[string, unknown, object]>([
   ["nothing", {}, {}],
   ["null fields", { os: null, tools: null, labels: null, tags: null }, {}],

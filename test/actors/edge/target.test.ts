@@ -15,7 +15,6 @@ const refused = (read: () => unknown): string => {
   }
 };
 
-// edge-fleet 8
 test.each([
   [[{ Node: id.toUpperCase() }, { kind: "node", node_id: id }, { NODE: id }], { Node: id }],
   [[{ Nodes: [id, id] }, { kind: "Nodes", node_ids: [id] }], { Nodes: [id] }],

@@ -5,7 +5,6 @@ import { RunStory } from "./story.ts";
 const ofWaves = (story: RunStory) => story.waves.map(([wave]) => wave);
 
 describe("order and number", () => {
-  // edge-fleet 18
   test("one after another, two after two, as many as there are places", () => {
     const one = new RunStory({ eligible: 3, policy: { max_concurrency: 3 } }).endAll();
     expect([one.most, one.begun.map(([idx]) => idx), one.last?.status]).toEqual([1, [0, 1, 2], "complete"]);
@@ -41,7 +40,6 @@ describe("order and number", () => {
 });
 
 describe("halting", () => {
-  // edge-fleet 19
   test("the first failure halts, what is in flight finishes, the rest is not started", () => {
     const story = new RunStory({ eligible: 5, policy: { mode: "parallel", max_concurrency: 2 } }).work();
     story.end(0, "err");
@@ -55,7 +53,6 @@ describe("halting", () => {
     expect(story.summary).toMatchObject({ ok: 1, err: 1, not_started: 3, in_progress: 0, failed: 1 });
   });
 
-  // edge-fleet 20
   test("twenty percent of ten are reached by the second failure", () => {
     const policy = { mode: "parallel", failure_policy: { StopAfterPercent: 20 } };
     const story = new RunStory({ eligible: 10, policy }).work();
@@ -63,7 +60,6 @@ describe("halting", () => {
     expect(story.end(4, "lost").state.status).toBe("halting");
   });
 
-  // edge-fleet 21
   test("a canary that fails halts under any policy; one that does not waits", () => {
     const policy = { mode: "parallel", failure_policy: "continue_on_error", canary: 1 };
     const failed = new RunStory({ eligible: 3, policy }).work().end(0, "refused").work();
@@ -87,7 +83,6 @@ describe("halting", () => {
     expect(story.work().live.size).toBe(2);
   });
 
-  // edge-fleet 22
   test("too few hosts, and none, end a run before anything is sent", () => {
     const few = new RunStory({ eligible: 1, queued: 4, policy: { require_min_targets: 2, offline_ttl_secs: 60 } });
     const none = new RunStory({ eligible: 0, skipped: 2 });
@@ -116,7 +111,6 @@ describe("halting", () => {
 });
 
 describe("retries", () => {
-  // edge-fleet 23
   test("only those that failed run again, as other attempts", () => {
     const policy = { mode: "parallel", failure_policy: "ContinueOnError", retries: 2, retry_delay_secs: 5 };
     const story = new RunStory({ eligible: 4, policy });
@@ -147,7 +141,6 @@ describe("retries", () => {
 
 describe("hosts that are waited for", () => {
   const policy = { mode: "parallel", offline_ttl_secs: 60, failure_policy: "ContinueOnError" };
-  // edge-fleet 24
   test("one that comes in time runs, another expires", () => {
     const story = new RunStory({ eligible: 1, queued: 2, policy }).work();
     const [offer] = story.sim.performed.filter(({ input }) => (input as { held: boolean }).held);
@@ -181,7 +174,6 @@ describe("hosts that are waited for", () => {
 });
 
 describe("pause and cancel", () => {
-  // edge-fleet 25
   test("a pause is answered once nothing more is on its way to a host", () => {
     const story = new RunStory({ eligible: 3, policy: { mode: "parallel", max_concurrency: 2 } });
     const call = story.act("pause");
@@ -204,7 +196,6 @@ describe("pause and cancel", () => {
     expect(story.sim.underWay("edge.go")).toHaveLength(1);
   });
 
-  // edge-fleet 44
   test("each reason is taken away by what brought it", () => {
     const story = new RunStory({ eligible: 2 }).work();
     story.act("pause");
@@ -218,7 +209,6 @@ describe("pause and cancel", () => {
     expect(story.answer(story.act("resume"))).toMatchObject({ status: "paused", pause_reasons: ["dispatch_disabled"] });
   });
 
-  // edge-fleet 28
   test("a cancel counts right, and a second one cancels nothing", () => {
     const story = new RunStory({ eligible: 5, policy: { mode: "parallel", max_concurrency: 2 } }).work().end(0, "ok");
     const first = story.act("cancel", "enough");
@@ -249,7 +239,6 @@ describe("pause and cancel", () => {
 });
 
 describe("approval", () => {
-  // edge-fleet 26
   test("nothing is sent before people agree, and then to whom the target means", () => {
     const story = new RunStory({ eligible: 3, gate: true });
     expect([story.state.status, story.sim.performed, story.events[0]]).toMatchObject([
@@ -288,7 +277,6 @@ describe("approval", () => {
     expect(story.decide("approved").sim.performed).toEqual([]);
   });
 
-  // edge-fleet 27, 40
   test("a tenant that sends nothing holds an approved run up from the start", () => {
     const story = new RunStory({ eligible: 1, gate: true }).decide("approved").resolved(1, 0, ["dispatch_disabled"]);
     expect([story.state.status, story.work().live.size]).toEqual(["paused", 0]);

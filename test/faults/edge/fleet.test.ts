@@ -21,7 +21,6 @@ afterAll(async () => {
 const sleep = { tool: "cmd.run", args: { command: "sleep 1" } };
 const tagged = (tag: string) => ({ Selector: { tags: [tag] } });
 
-// edge-fleet 31
 test("a node killed in a wave: each host runs its command once, the run ends", async () => {
   const daemons = await at.hosts("killed", ["k-1", "k-2", "k-3", "k-4", "k-5", "k-6"]);
   const policy = { mode: { Rolling: { batch: 3 } }, failure_policy: "ContinueOnError" };
@@ -51,7 +50,6 @@ test("a node killed in a wave: each host runs its command once, the run ends", a
   expect(results.sort()).toEqual(daemons.map(({ id }) => id).sort());
 });
 
-// edge-fleet 31
 test("a Redis flushed in a run: numbers stay, no event is lost or shown twice", async () => {
   const daemons = await at.hosts("flushed", ["f-1", "f-2", "f-3"]);
   const reader = at.invoke({ target: tagged("flushed"), ...sleep });

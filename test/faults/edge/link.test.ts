@@ -43,7 +43,6 @@ function through(node: NodeProcess, daemon: ScriptedDaemon): ScriptedDaemon {
   return daemon;
 }
 
-// edge-fleet 11
 test("a hello through another node takes the link; commands go there alone", async () => {
   const one = await daemonOf(at, ann);
   const moved = through(other, await daemonOf(at, ann));
@@ -63,7 +62,6 @@ test("a hello through another node takes the link; commands go there alone", asy
   expect(moved.faults).toEqual([]);
 });
 
-// edge-fleet 48
 test("a node whose machine's clock is wrong goes by the database's", async () => {
   const via = new EdgeFixture(at.stores, other);
   const token = await via.token(ann);
@@ -84,7 +82,6 @@ test("a node whose machine's clock is wrong goes by the database's", async () =>
   one.cut();
 });
 
-// edge-fleet 50
 test("a daemon below the least version delivers what it has and is sent away", async () => {
   const one = await daemonOf(at, ann);
   one.version = "0.9.0";
@@ -102,7 +99,6 @@ test("a daemon below the least version delivers what it has and is sent away", a
   expect((await one.end()).code).toBe(4010);
 });
 
-// edge-fleet 31
 test("a node killed and Redis flushed with commands in flight: true results", async () => {
   const [done, running] = [through(other, await daemonOf(at, ann)), through(other, await daemonOf(at, ann))];
   for (const daemon of [done, running]) await daemon.welcome();
@@ -138,7 +134,6 @@ test("a node killed and Redis flushed with commands in flight: true results", as
   await until(async () => (await hostOf(at, ann, away)).status === "disconnected", { timeoutMs: 40_000, everyMs: 200 });
 });
 
-// edge-fleet 31
 test("all nodes leave one by one while 200 hosts run: each command once", async () => {
   const daemons: ScriptedDaemon[] = [];
   for (let from = 0; from < 200; from += 20)

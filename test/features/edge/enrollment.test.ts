@@ -45,7 +45,6 @@ test("a token says where to go and by whom it is signed; no list has its text", 
     expect(text.includes(body.token.split(".")[2])).toBe(false);
 });
 
-// edge-fleet 2
 test("a token lives 900 s at most, and after its time it is gone", async () => {
   for (const ttl_seconds of [0, 901, 1.5])
     expect(told(await at.call("POST", "enrollment-tokens", ann, { ttl_seconds }))).toEqual([422, "validation_failed"]);
@@ -62,7 +61,6 @@ test("a token lives 900 s at most, and after its time it is gone", async () => {
   expect(told(await at.enroll(token, newKey()))).toEqual([410, "enrollment_token_expired"]);
 });
 
-// edge-fleet 3
 test("a token is redeemed by one key, which may repeat it; wrong proofs cost nothing", async () => {
   const token = await at.token(ann, { name: "db-1", tags: ["db"] });
   const key = newKey();
@@ -138,7 +136,7 @@ test("a key stays one host's, in one tenant, also once the host is revoked", asy
   expect(told(await at.enroll(await at.token(zoe), key))).toEqual([409, "key_in_use"]);
   expect((await at.call("DELETE", `hosts/${id}`, ann)).status).toBe(204);
   expect(told(await at.call("DELETE", `hosts/${id}`, ann))).toEqual([404, "host_not_found"]);
-  // edge-fleet 12: its key → 409 at enroll
+  // its key → 409 at enroll
   expect(told(await at.enroll(await at.token(ann), key))).toEqual([409, "key_in_use"]);
 });
 
@@ -169,7 +167,6 @@ test("a next key takes both signatures, a fresh time and a key that no host had"
   expect(new Set(actions)).toEqual(new Set(["edge.host_enrolled", "edge.key_rotated", "edge.host_revoked"]));
 });
 
-// edge-fleet 6
 test("PATCH replaces tags, POST adds and removes; overlaps and a 65th are refused", async () => {
   const { id } = await at.host(ann, { tags: ["a", "b"] });
   const tags = async (method: string, path: string, body: object) => {
@@ -191,7 +188,6 @@ test("PATCH replaces tags, POST adds and removes; overlaps and a 65th are refuse
   expect(told(await at.call("PATCH", `hosts/${id}`, ann, { name: "  " }))).toEqual([422, "validation_failed"]);
 });
 
-// edge-fleet 7
 test("hosts are found by tags, and the cursor visits each once", async () => {
   const mia = await at.consumer("mia", { tier: "enterprise" });
   const names = ["c", "a", "b", "a", "d"];
@@ -228,7 +224,6 @@ test("a tenant has as many hosts as its plan allows", async () => {
   expect((await at.enroll(unused, newKey())).status).toBe(200);
 });
 
-// edge-fleet 4, 5
 test("each route asks for its scope, and a foreign id is an unknown one", async () => {
   const { id } = await at.host(ann);
   const bob = await at.user("acme", "bob", { role: "tenant:member" });

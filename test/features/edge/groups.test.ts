@@ -20,7 +20,6 @@ const group = async (body: object, headers = ann) => (await at.call("POST", "gro
 const names = (body: { resolved_members: readonly { name: string }[] }) =>
   body.resolved_members.map(({ name }) => name);
 
-// edge-fleet 8, 9
 test("a group has what its selector means and what is pinned, as it is now", async () => {
   const [web, api, db] = await Promise.all(
     ["web", "api", "db"].map((name) => at.host(ann, { name, tags: [name, "all"] })),
@@ -84,7 +83,6 @@ test("names are unique in a tenant, also when made at once; a repeat is one grou
   expect(told(await at.call("DELETE", `groups/${first.id}`, ann))).toEqual([404, "group_not_found"]);
 });
 
-// edge-fleet 4, 5, 8
 test("a misspelt selector, a missing scope and a foreign id are refused", async () => {
   expect(told(await at.call("POST", "groups", ann, { name: "g", selector: { tag: ["web"] } }))).toEqual([
     422,
@@ -154,7 +152,6 @@ function means({ os, arch, tools, labels, tags }: Selector, host: Facts): boolea
   return isPlatform && tools.every((one) => host.tools.includes(one)) && labels.every(label) && tags.every(tag);
 }
 
-// edge-fleet 8
 test("a selector means just the hosts for which all of it holds", async () => {
   const { sql } = at.stores;
   const hosts = fc.sample(facts, 60).map((host) => ({ ...host, id: crypto.randomUUID() }));

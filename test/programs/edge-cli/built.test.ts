@@ -101,7 +101,6 @@ test("a release key is closed; a program of another version is not published", a
   expect(Date.parse(published.expires_at) - Date.parse(published.published_at)).toBe(90 * 86_400_000);
 });
 
-// edge-fleet 51
 test("update over HTTPS: bad releases change nothing, a good one is installed", async () => {
   const at = installed();
   const before = statSync(at.program).ino;
@@ -206,7 +205,6 @@ test("a running daemon is updated: its service restarts it, and it is welcomed",
   }
 });
 
-// edge-fleet 50
 test("a daemon that is too old ends with 5, or updates itself where that is allowed", async () => {
   for (const [allowed, codes] of [
     ["", [5]],

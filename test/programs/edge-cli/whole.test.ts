@@ -101,7 +101,6 @@ test("a run is previewed, listed and shown as the service has it", async () => {
   expect([again.code, again.lines.filter(lasting)]).toEqual([0, done.lines.filter(lasting)]);
 });
 
-// edge-fleet 35
 test("50 MiB of no text from one host: exact counts, its link and the others unharmed", async () => {
   const bytes = 50 * 1024 * 1024;
   const linkOf = async (name: string) =>
@@ -153,7 +152,6 @@ test("a run is paused, resumed and cancelled; its follower ends with 7", async (
   expect((await json("fleet", "cancel", id)).json.cancelled).toBe(0);
 });
 
-// edge-fleet 26
 test("a run that waits for another person tells its approval, and can be cancelled", async () => {
   const following = shown("fleet", "run", "tags=try", "--approval", "--", "true");
   const waiting = await until(
@@ -167,7 +165,6 @@ test("a run that waits for another person tells its approval, and can be cancell
   expect(done.out).toContain(`run is awaiting_approval, approval ${waiting.approval_id}`);
 });
 
-// edge-fleet 23
 test("a canary that fails halts the roll-out; the failed subset is retried", async () => {
   // Only the first host of the order lacks the file.
   for (const { state } of [second, third]) writeFileSync(join(state.work, "release.txt"), "1");
@@ -181,7 +178,6 @@ test("a canary that fails halts the roll-out; the failed subset is retried", asy
   expect([retried.code, retried.out]).toEqual([0, expect.stringContaining("try-1: ok")]);
 });
 
-// edge-fleet 13
 test("a host's key is replaced without a break", async () => {
   const before = readKey(second.state)?.publicKey;
   const said = await json("keys", "rotate", "--state-dir", second.state.path);

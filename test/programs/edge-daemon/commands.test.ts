@@ -52,7 +52,6 @@ test("a command has its exit code, its streams and its standard input", async ()
   });
 });
 
-// edge-fleet 47
 test("of the environment a command gets what the host names, and the rest is told", async () => {
   const additions = { COLOUR: "red", OTHER: "x", LD_PRELOAD: "/x.so", PATH: "/evil" };
   const result = await run({ args: { command: "env", env_additions: additions } });
@@ -66,7 +65,6 @@ test("of the environment a command gets what the host names, and the rest is tol
   expect(result.structured).toMatchObject({ dropped_env: ["LD_PRELOAD", "OTHER", "PATH"] });
 });
 
-// edge-fleet 35
 test("50 MiB of no text: counted exactly, shown up to its cap, holding up nothing", async () => {
   const peer = peers.get(host);
   const bytes = 50 * 1024 * 1024;
@@ -106,7 +104,6 @@ test("without credit output is dropped, and told by the offset of what follows",
   expect(peer.shown(gap).toString()).toBe("after\n");
 });
 
-// edge-fleet 28
 test.each([
   ["with bubblewrap", () => host],
   ["without it", () => plain],
@@ -161,7 +158,6 @@ test("no more commands run than there are slots", async () => {
   expect(results.map((result) => result?.error_kind)).toEqual([null, null, null, null, "busy"]);
 });
 
-// edge-fleet 36, 37
 test.each<[string, Partial<Invoke>, string]>([
   ["a command outside the list", { args: { command: "cat", args: ["/etc/hostname"] } }, "policy_violation"],
   ["a shell where none is listed", { args: { command: "echo a; id" } }, "policy_violation"],
@@ -194,7 +190,6 @@ test.each<[string, Partial<Invoke>, string]>([
   expect(existsSync("/etc/edge-x")).toBe(false);
 });
 
-// edge-fleet 47
 test("the standard profile runs what it lists", async () => {
   expect((await run({ args: { command: "uname" } }, standard)).status).toBe("ok");
   expect((await run({ args: { command: "echo a b" } }, standard)).stdout_tail).toBe("a b\n");

@@ -23,7 +23,6 @@ async function settle(host: TestHost, peer: EdgePeer, id: string, journal: strin
 
 const atWork = crashPoints.filter((point) => !point.startsWith("compaction"));
 
-// edge-fleet 32
 test.concurrent.each(atWork)(
   "killed at %s, a command starts once at most and has one end",
   async (point: CrashPoint) => {
@@ -87,7 +86,6 @@ test.each(crashPoints.filter((point) => point.startsWith("compaction")))(
   30_000,
 );
 
-// edge-fleet 32
 test.each([
   ["with bubblewrap", openConfig],
   ["without it", `${openConfig}sandbox: off\n`],

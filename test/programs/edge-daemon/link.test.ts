@@ -41,7 +41,6 @@ test("a daemon says hello with its key, and takes commands once it is welcomed",
   await until(() => host.log.includes(`command ${traced}: "cmd.run" for "user-7" of "acme", trace "${traceparent}"`));
 });
 
-// edge-fleet 14
 test.each<[string, (peer: Awaited<ReturnType<typeof next>>, b: string) => string]>([
   ["an altered body", (peer, b) => peer.signed("invoke", b.replace("altered", "ALTERED"), { shownBody: b })],
   ["a number that was used", (peer, b) => peer.signed("invoke", b, { s: 1 })],
@@ -80,7 +79,6 @@ test("a frame of a later version is ignored, and counts when it is signed", asyn
   expect((await peer.resultOf(id)).status).toBe("ok");
 });
 
-// edge-fleet 14
 test("a result whose ack was forged is sent again", async () => {
   const peer = await host.peer;
   service.behaviour.acks = false;
@@ -97,7 +95,6 @@ test("a result whose ack was forged is sent again", async () => {
   expect(clean.hello?.commands).toEqual([]);
 });
 
-// edge-fleet 29
 test("a link that is cut while a command runs has one start and one result", async () => {
   const peer = await host.peer;
   const id = commandId();
@@ -115,7 +112,6 @@ test("a link that is cut while a command runs has one start and one result", asy
   expect(host.lines("cut")).toBe(1);
 });
 
-// edge-fleet 30
 test("what a hello does not list was dropped, and starts only when it is sent again", async () => {
   let peer = await host.peer;
   for (let round = 0; round < 6; round++) {
@@ -141,7 +137,6 @@ test("what a hello does not list was dropped, and starts only when it is sent ag
   }
 });
 
-// edge-fleet 12
 test("a bare 4003, and one after a badly signed revoked, are no revocation", async () => {
   const peer = await host.peer;
   const id = commandId();
@@ -159,7 +154,6 @@ test("a bare 4003, and one after a badly signed revoked, are no revocation", asy
   expect(await third.resultOf(id)).toMatchObject({ status: "cancelled", error_kind: "cancelled" });
 });
 
-// edge-fleet 50
 test("a 4010 that no welcome explains is no end", async () => {
   const peer = await host.peer;
   const again = await next(() => peer.close(4010));
@@ -187,7 +181,6 @@ test("the keys of a welcome take the place of the pins", async () => {
   expect(fourth.hello?.service_kids).toEqual(["edge-2"]);
 });
 
-// edge-fleet 13
 test("a next key is tried first, given up for the present one, and kept once welcomed", async () => {
   const peer = await host.peer;
   const [present, key] = [readKey(host.state), newKey()];
@@ -267,7 +260,6 @@ test("what floods a daemon without any ack is closed with 4000; what runs goes o
   expect((await more.resultOf(id)).status).toBe("ok");
 }, 30_000);
 
-// edge-fleet 12
 test("a revoked host kills its commands and ends with 3, never to come back", async () => {
   const peer = await host.peer;
   const id = commandId();
@@ -280,7 +272,6 @@ test("a revoked host kills its commands and ends with 3, never to come back", as
   expect(processesOf(id)).toEqual([]);
 });
 
-// edge-fleet 49
 test("a machine whose clock is moved shakes hands anew before anything starts", async () => {
   const moved = new TestHost();
   const clock = moved.path("clock");
@@ -312,7 +303,6 @@ test("a machine whose clock is moved shakes hands anew before anything starts", 
   await moved.end();
 });
 
-// edge-fleet 50
 test("a daemon below the oldest version delivers what it has and ends with 5", async () => {
   const old = new TestHost();
   const peer = await old.connected({ args: ["--version", "0.3.0"] });

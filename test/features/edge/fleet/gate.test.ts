@@ -21,7 +21,6 @@ const decide = (id: string, verb: string, headers: Headers, body: object = {}) =
 const settings = (change: object, headers = at.ann) => at.call("PUT", "settings", change, headers);
 const approvalOf = async (id: string): Promise<string> => (await at.run(id)).approval_id;
 
-// edge-fleet 26, 42
 test("a run on all hosts waits for another person, and then for none that came later", async () => {
   const [one] = await at.hosts("all", ["all-1"]);
   const preview = (await at.call("POST", "fleet/preview", { target: "ALL" })).body;
@@ -47,7 +46,6 @@ test("a run on all hosts waits for another person, and then for none that came l
   expect(late?.told).toEqual([]);
 });
 
-// edge-fleet 26
 test("a run refused or given up sends nothing; an approved one covers its repeat", async () => {
   const [host] = await at.hosts("refused", ["refused-1"]);
   const refused = await at.begin({ target: tagged("refused"), ...uptime, policy: { approval: true } });
@@ -84,7 +82,6 @@ test("a run that waits keeps the hosts of a group that is deleted meanwhile", as
   expect(await at.ended(id)).toMatchObject({ outcome: "complete", target: { Group: group }, summary: { ok: 1 } });
 });
 
-// edge-fleet 42
 test("settings say from how many hosts on people are asked, and who may change them", async () => {
   await at.hosts("many", ["many-1", "many-2", "many-3"], false);
   const usual = (await at.call("GET", "settings")).body;
@@ -109,7 +106,6 @@ test("settings say from how many hosts on people are asked, and who may change t
   expect((await at.call("GET", "settings", undefined, mia)).body.self_approval).toBe(true);
 });
 
-// edge-fleet 27, 44
 test("a tenant that sends nothing holds its runs up, apart from what people paused", async () => {
   const [one, two] = await at.hosts("still", ["still-1", "still-2"]);
   const id = await at.begin({ target: tagged("still"), ...uptime });
@@ -131,7 +127,6 @@ test("a tenant that sends nothing holds its runs up, apart from what people paus
   expect(await at.ended(id)).toMatchObject({ outcome: "complete" });
 });
 
-// edge-fleet 40, 44
 test("a suspended tenant's runs pause, finish what is in flight, and go on with it", async () => {
   const [one, two] = await at.hosts("away", ["away-1", "away-2"]);
   const id = await at.begin({ target: tagged("away"), ...uptime });
@@ -150,7 +145,6 @@ test("a suspended tenant's runs pause, finish what is in flight, and go on with 
   expect(await at.ended(id)).toMatchObject({ outcome: "complete", summary: { ok: 2 } });
 });
 
-// edge-fleet 43
 test("what an agent asks of one host waits, is refused, or runs, as the tenant says", async () => {
   const [one] = await at.hosts("agent", ["agent-1", "agent-2"]);
   const call = (id: string, target: object) =>

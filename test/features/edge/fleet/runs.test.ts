@@ -16,7 +16,6 @@ afterAll(() => {
 const echo = { tool: "cmd.run", args: { command: "echo a", env_additions: { TOKEN: "s3cret" } } };
 const tagged = (tag: string) => ({ Selector: { tags: [tag] } });
 
-// edge-fleet 15, 45
 test("a run's events come as they happen, in two formats with the same data", async () => {
   const [web] = await at.hosts("one", ["web-1"]);
   await at.hosts("one", ["web-2"], false);
@@ -65,7 +64,6 @@ test("a run's events come as they happen, in two formats with the same data", as
   ]);
 });
 
-// edge-fleet 16, 17
 test("a reader that goes stops nothing; another node goes on without gap or repeat", async () => {
   const daemons = await at.hosts("two", ["two-1", "two-2", "two-3"]);
   const reader = at.invoke({ target: tagged("two"), ...echo, policy: { failure_policy: "continue_on_error" } });
@@ -94,7 +92,6 @@ test("a reader that goes stops nothing; another node goes on without gap or repe
   }
 });
 
-// edge-fleet 9, 22
 test("who cannot be reached is left out, and a run without hosts is halted in history", async () => {
   const [off] = await at.hosts("off", ["off-1"], false);
   const group = await at.call("POST", "groups", { name: "pinned", pinned_members: [off?.id] });
@@ -129,7 +126,6 @@ test("who cannot be reached is left out, and a run without hosts is halted in hi
   });
 });
 
-// edge-fleet 23
 test("those that failed run again under new ids, in the run and in one that repeats it", async () => {
   const [good, bad] = await at.hosts("again", ["again-1", "again-2"]);
   const policy = { mode: "parallel", failure_policy: "ContinueOnError", retries: 1 };
@@ -163,7 +159,6 @@ test("those that failed run again under new ids, in the run and in one that repe
   ]);
 });
 
-// edge-fleet 24
 test("a host that comes in time runs what waited for it, another one's expires", async () => {
   const [in_time] = await at.hosts("late", ["late-1", "late-2"], false);
   const policy = { mode: "parallel", failure_policy: "ContinueOnError", offline_ttl_secs: 3 };
@@ -198,7 +193,6 @@ test("policies are read beside the target too; a context the service knows judge
   expect(await at.ended(known)).toMatchObject({ summary: { ok: 2 } });
 });
 
-// edge-fleet 25, 28
 test("a pause starts nothing, a resume goes on, a cancel reaches what was sent", async () => {
   const daemons = await at.hosts("held", ["held-1", "held-2", "held-3"]);
   const [one, two] = daemons;
@@ -222,7 +216,6 @@ test("a pause starts nothing, a resume goes on, a cancel reaches what was sent",
   expect([told(late), late.body.status]).toEqual([[409, "invalid_state"], "cancelled"]);
 });
 
-// edge-fleet 39
 test("a host that is revoked meanwhile ends its part of the run", async () => {
   const [one, two] = await at.hosts("revoked", ["revoked-1", "revoked-2"]);
   const policy = { mode: "parallel", failure_policy: "ContinueOnError" };
@@ -249,7 +242,6 @@ test("what is stated of a command behind its end changes nothing of its record",
   expect((await at.run(id)).per_node).toEqual(before);
 });
 
-// edge-fleet 38
 test("one key is one run for one caller, and streams it from its first event", async () => {
   const [host] = await at.hosts("key", ["key-1"]);
   const bob = await at.edge.user("acme", "bob", { role: "tenant:admin" });
@@ -307,7 +299,6 @@ test("a request that means nothing is refused, and the 21st unfinished run", asy
   for (const id of many) expect((await at.call("POST", `fleet/${id}/cancel`, { reason: "a\0" })).status).toBe(200);
 });
 
-// edge-fleet 4, 5
 test("another tenant's run is none, and each route asks for its scope", async () => {
   await at.hosts("mine", ["mine-1"], false);
   const id = await at.begin({ target: tagged("mine"), ...echo });

@@ -40,7 +40,6 @@ const incidents = async (category: string, id: string) => {
   return body.incidents.filter((one: { details: { node_id: string } }) => one.details.node_id === id);
 };
 
-// edge-fleet 10
 test("a right hello is welcomed by a key that is pinned, and the record shows it", async () => {
   const one = await daemon({ name: "web-1" });
   const pinned = [...one.serviceKeys.keys()];
@@ -63,7 +62,6 @@ test("a right hello is welcomed by a key that is pinned, and the record shows it
   });
 });
 
-// edge-fleet 10
 test.each([
   ["of another key", 4001, (one: ScriptedDaemon) => one.hello({}, { key: newKey() })],
   ["without a body", 4000, (one: ScriptedDaemon) => one.send("hello", {})],
@@ -84,7 +82,6 @@ test.each([
   expect((await one.end()).code).toBe(code);
 });
 
-// edge-fleet 10
 test("a hello over another nonce ends the link", async () => {
   const one = await daemon();
   await one.connect();
@@ -103,7 +100,6 @@ test("a request that is no WebSocket, or of no known subprotocol, is refused", a
   expect(told(answer)).toEqual([400, "subprotocol_required"]);
 });
 
-// edge-fleet 13
 test("both keys connect until the next one has; then the former one is an incident", async () => {
   const one = await daemon();
   const next = newKey();
@@ -122,7 +118,6 @@ test("both keys connect until the next one has; then the former one is an incide
   });
 });
 
-// edge-fleet 14
 test.each([
   ["a repeated number", (one: ScriptedDaemon) => one.send("started", {}, { s: 1 })],
   ["an altered body", (one: ScriptedDaemon) => one.send("started", { command_id: "x" }, { signedBody: "{}" })],
@@ -170,7 +165,6 @@ test("a command goes out, starts, streams and ends; the run has its result", asy
   expect(recent_commands).toMatchObject([{ command_id: sent.command_id, fleet_command_id: run, outcome: "ok" }]);
 });
 
-// edge-fleet 29
 test("a link cut behind the start brings one result and no second invoke", async () => {
   const one = await daemon();
   await one.welcome();
@@ -185,7 +179,6 @@ test("a link cut behind the start brings one result and no second invoke", async
   expect(one.all("invoke")).toEqual([]);
 });
 
-// edge-fleet 30
 test("a link cut behind the invoke brings the same command again", async () => {
   const one = await daemon();
   await one.welcome();
@@ -198,7 +191,6 @@ test("a link cut behind the invoke brings the same command again", async () => {
   expect((await ended(at, ann, run)).summary.ok).toBe(1);
 });
 
-// edge-fleet 33
 test("a result that comes twice is stored once, one for a lost command is late", async () => {
   const one = await daemon();
   await one.welcome();
@@ -219,7 +211,6 @@ test("a result that comes twice is stored once, one for a lost command is late",
   ]);
 });
 
-// edge-fleet 12, 39
 test("revoking a host during a run ends it; its daemon is told so, now and for ever", async () => {
   const one = await daemon();
   await one.welcome({ slots: 1 });
@@ -241,7 +232,6 @@ test("revoking a host during a run ends it; its daemon is told so, now and for e
   expect(told(await at.enroll(await at.token(ann), one.host.key))).toEqual([409, "key_in_use"]);
 });
 
-// edge-fleet 41
 test("a held host, and one that is cloned, wait until a person accepts", async () => {
   const one = await daemon();
   const two = await daemonOf(at, ann);
@@ -285,7 +275,6 @@ test("a frame whose wake-up was lost is sent some seconds later, once", async ()
   expect(one.all("cancel")).toHaveLength(1);
 });
 
-// edge-fleet 35
 test("a flood of output, and a reader of it that stands still, hold nothing up", async () => {
   const one = await daemon();
   await one.welcome();
@@ -327,7 +316,6 @@ test("lists show hosts by label and status, groups the status of members", async
   expect(body.resolved_members).toMatchObject([{ status: "connected" }, { status: "disconnected" }]);
 });
 
-// edge-fleet 46
 test("the 21st socket of an address without a hello is refused", async () => {
   const one = await daemon();
   await one.welcome();
@@ -350,13 +338,11 @@ test("the 21st socket of an address without a hello is refused", async () => {
   expect(many.every(({ closed }) => closed === null)).toBe(true);
 });
 
-// edge-fleet 14
 test("each frame that was refused is an incident of its host", async () => {
   expect(refused).toHaveLength(4);
   for (const id of refused) await until(async () => (await incidents("edge_frame_refused", id)).length === 1);
 });
 
-// edge-fleet 10
 test("a daemon that says no hello within 10 s is sent away", async () => {
   expect((await silent.end(15_000)).code).toBe(4008);
 });

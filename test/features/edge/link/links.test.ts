@@ -224,7 +224,6 @@ test("what a host can never take is acknowledged, and what came with it is taken
   expect([rejected, link.isOpen]).toEqual([1, true]);
 });
 
-// edge-fleet 35
 test("output beyond the window is dropped and counted, and the window opens again", async () => {
   const outputs: number[] = [];
   const uplink = createUplink({

@@ -6,7 +6,6 @@ import { maskedArgs, readArgs } from "../../../../../src/features/edge/fleet/ask
 import { needsApproval } from "../../../../../src/features/edge/fleet/asking/gate.ts";
 import { answerFor } from "../../../../../src/features/edge/fleet/stream/streaming.ts";
 
-// edge-fleet 45
 test.each([
   [null, "sse"],
   ["*/*", "sse"],
@@ -31,7 +30,6 @@ const settings = {
 const resolved = { target: { Nodes: [] }, meansAll: false, eligible: [], queued: [], skipped: [] };
 const person = { entry: "api", isAgent: false } as const;
 
-// edge-fleet 43
 test("what an agent asks for waits for a person, unless the tenant says otherwise", () => {
   const agent = { entry: "mcp", isAgent: true } as const;
   const policy = readPolicy({});

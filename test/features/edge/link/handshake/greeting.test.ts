@@ -72,7 +72,6 @@ async function greeted(changes: Partial<GreetingOptions>, states: readonly Keyed
   return { outcome: outcome as number | "welcome" | null, isFormer: former.length > 0 };
 }
 
-// edge-fleet 13
 test("a next key that another rotation dropped at that moment is a former one", async () => {
   const promote = async () => false;
   expect(await greeted({ promote }, ["next", "dropped"])).toEqual({ outcome: 4001, isFormer: true });
