@@ -30,7 +30,7 @@ export function createSettings({ sql, audit, changed, info }: SettingsOptions) {
       approve_all: row?.approve_all ?? true,
       approve_above: row?.approve_above ?? null,
       agent_runs: row?.agent_runs ?? "approve",
-      // There is nobody else to ask.
+      // No other person is there to be asked.
       self_approval: row?.self_approval ?? tenantKind(tenant) === "consumer",
       dispatch_enabled: row?.dispatch_enabled ?? true,
     };

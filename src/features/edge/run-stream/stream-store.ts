@@ -43,7 +43,7 @@ export function openStreamStore(redisServers: RedisServers, prefix: string, most
 
   return {
     async begin(runId: string, { filling, shown }: Filling): Promise<void> {
-      // Where nothing was shown the numbers begin with 1, whoever comes first.
+      // Where nothing was shown the numbers begin with 1, whichever node comes first.
       const above = shown.length === 0 ? 0 : filling * perFilling;
       const known = shown.flatMap(({ seq, number }) => [seq, number]);
       await opening(keysOf(runId), [filling, above, keptSeconds, ...known]);
@@ -51,7 +51,7 @@ export function openStreamStore(redisServers: RedisServers, prefix: string, most
 
     /**
      * @param entries of the run's log up to which there are numbers; 0: those there are
-     * @returns null: there is no stream; else whether somebody on some node follows the run
+     * @returns null: there is no stream; else whether a reader on some node follows the run
      */
     async append(
       runId: string,

@@ -1,6 +1,6 @@
 /**
  * Runs commands: each starts at most once, and ends in exactly one result. The order of every start is: policy, a process
- * that waits, the journal on disk, its release. Whoever asks about a command again is told what the journal knows.
+ * that waits, the journal on disk, its release. A repeated question about a command is answered by what the journal knows.
  */
 import { type Cancel, frameLimits, type Invoke, type Result } from "../../../../actors/edge/frames.ts";
 import { iso } from "../../../../actors/kernel/time.ts";

@@ -1,6 +1,6 @@
 -- Events of a run behind a number.
 -- KEYS: what is known of the stream, entries of the run's log, progress.
--- ARGV: the number, how many of each at most, until when somebody follows, Unix milliseconds.
+-- ARGV: the number, how many of each at most, until when a reader follows, Unix milliseconds.
 -- Returns the number of the filling, how many entries of the log there are, entries, progress; nothing where there is none.
 local known = redis.call('HMGET', KEYS[1], 'filling', 'entries', 'followed')
 if not known[1] then return {} end
