@@ -1,7 +1,7 @@
 /** Waiting in tests: poll for what must become true, never sleep and hope. */
 
 export interface UntilOptions {
-  /** Default 10,000. */
+  /** Default 30,000: only a failure takes so long. */
   readonly timeoutMs?: number;
   /** What is waited for; named in the failure. */
   readonly what?: string;
@@ -17,7 +17,7 @@ type Falsy = false | null | undefined | 0 | "";
  */
 export async function until<T>(
   condition: () => T | Falsy | Promise<T | Falsy>,
-  { timeoutMs = 10_000, what = "the condition", everyMs = 10 }: UntilOptions = {},
+  { timeoutMs = 30_000, what = "the condition", everyMs = 10 }: UntilOptions = {},
 ): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   let last: unknown;

@@ -160,7 +160,7 @@ export class ScriptedDaemon {
   }
 
   /** The next frame of the type, behind those that were expected before. */
-  async expect(t: string, fits: (body: LooseJson) => boolean = () => true, timeoutMs = 10_000): Promise<LooseJson> {
+  async expect(t: string, fits: (body: LooseJson) => boolean = () => true, timeoutMs = 30_000): Promise<LooseJson> {
     const at = await until(
       () => {
         const found = this.frames.findIndex((one, index) => index >= this.#read && one.t === t && fits(one.body));
@@ -181,7 +181,7 @@ export class ScriptedDaemon {
     await until(() => this.acked >= this.#sent, { what: "an ack of everything" });
   }
   /** Waits for the end of the link. */
-  async end(timeoutMs = 10_000): Promise<Closed> {
+  async end(timeoutMs = 30_000): Promise<Closed> {
     return until(() => this.closed, { what: "the link to end", timeoutMs });
   }
 

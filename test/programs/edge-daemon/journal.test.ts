@@ -185,6 +185,19 @@ test("an outbox sends a result once, and waits for what is not acknowledged", as
   await journal.close();
 });
 
+test("a result that ended before its connection was welcomed goes out once it is", async () => {
+  const journal = await open(fresh());
+  await journal.finished(result(1, "one"));
+  let isWelcomed = false;
+  const sent: string[] = [];
+  const outbox = new Outbox(journal, (t) => (isWelcomed ? sent.push(t) : null));
+  await outbox.result(idOf(1));
+  isWelcomed = true;
+  await outbox.result(idOf(1));
+  expect(sent).toEqual(["result"]);
+  await journal.close();
+});
+
 test("a hello lists what runs before all that has ended, and of that the newest", async () => {
   const state = fresh();
   const journal = await open(state);

@@ -18,7 +18,7 @@ export class Outbox {
   readonly #sent = new Map<number, Sent>();
   readonly #results = new Set<string>();
 
-  /** @param send puts a signed frame on the connection, and returns its number; null: it is gone */
+  /** @param send puts a signed frame on the connection, and returns its number; null: it is not welcomed, or gone */
   constructor(
     private readonly journal: Journal,
     private readonly send: (t: string, body: object) => number | null,
@@ -38,11 +38,13 @@ export class Outbox {
     this.#results.add(commandId);
     // A disk that cannot be read now may be later: the next connection asks again.
     const result: Result | null = await this.journal.resultOf(commandId).catch(() => null);
-    if (result === null) {
+    const s = result === null ? null : this.send("result", result);
+    if (s === null) {
+      // An end before the welcome is asked for again by the welcome.
       this.#results.delete(commandId);
       return;
     }
-    this.#keep(this.send("result", result), commandId);
+    this.#keep(s, commandId);
     crashPoint("sent");
   }
 
