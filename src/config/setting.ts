@@ -1,6 +1,7 @@
 /** The kinds of values a setting may have: how each is read, bounded and described. */
 import { availableParallelism } from "node:os";
 import { isObject } from "../../actors/kernel/json.ts";
+import { imageFault } from "../../actors/manifest/image.ts";
 import { type Network, readNetwork } from "../../actors/policy/network/address.ts";
 import { Secret } from "../lib/secret.ts";
 
@@ -353,6 +354,25 @@ export function registries(name: string, options: Common): Setting<readonly stri
       return list;
     },
     fallback: (read) => (read("SVC_MODE") === "development" ? null : wellKnownRegistries),
+  });
+}
+
+/** A comma-separated list of images of a host, `*` for all of them; null: the same. */
+export function localImages(name: string, options: Common): Setting<readonly string[] | null> {
+  return setting<readonly string[] | null>(name, options, {
+    unit: "",
+    defaultText: "none; * in development",
+    bounds: "image, name/* or *, comma-separated",
+    parse: (value) => {
+      const list = value.split(",").map((item) => item.trim());
+      const wrong = list.find(
+        (item) => item !== "*" && imageFault(item.replace(/\/\*$/, "/x"), ["*"])?.code === "invalid",
+      );
+      if (wrong !== undefined)
+        throw new BadValue(`must list images such as localhost/tools/* or acme/agent:1; not ${wrong}`);
+      return list;
+    },
+    fallback: (read) => (read("SVC_MODE") === "development" ? null : []),
   });
 }
 

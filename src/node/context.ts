@@ -121,6 +121,7 @@ export async function openContext(
     outside: validated.outside,
     openEgress: config.openEgress,
     imageRegistries: config.imageRegistries,
+    localImages: config.localImages,
     containerRoot: config.containerRoot,
     mail,
   };

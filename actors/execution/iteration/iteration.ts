@@ -35,13 +35,14 @@ const maxOutputBytes = 1_048_576;
 const maxStderrBytes = 65_536;
 const maxMessageBytes = 4096;
 
-/** What the environment refers to cannot be used any more; the words are those that refuse a start. */
+/** What the manifest refers to cannot be used any more, or is no login for a registry. */
 const referenceFaults = [
   "secret_not_found",
   "secret_forbidden",
   "credential_not_found",
   "credential_not_granted",
   "credential_forbidden",
+  "registry_credentials_invalid",
 ];
 
 /** Faults that an activity may name; any other is a `runtime_error`. */

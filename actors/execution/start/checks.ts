@@ -3,6 +3,7 @@
 import { bootstrapFault } from "../../agent/manifest/runtime/bootstrap.ts";
 import { invalid, invalidAt, Problem } from "../../kernel/problem.ts";
 import { imageFault } from "../../manifest/image.ts";
+import { localImageFault } from "../../manifest/local-images.ts";
 import { joinedCeilings } from "../../policy/ceilings.ts";
 import { storageQuota } from "../../policy/storage-quota.ts";
 import { TemplateError } from "../../template/template.ts";
@@ -152,7 +153,9 @@ function checkImage({ facts: { agent, offer } }: Settled): Problem | null {
   const { language, image } = agent.spec.runtime;
   if (language !== null || agent.isolation === "process") return null;
   const fault = imageFault(image, offer.imageRegistries);
-  return fault?.code === "image_not_allowed" ? invalidAt(fault.code, "runtime.image", fault.message) : null;
+  if (fault?.code === "image_not_allowed") return invalidAt(fault.code, "runtime.image", fault.message);
+  const local = localImageFault(image, agent.spec.runtime.image_pull_policy, offer.localImages);
+  return local === null ? null : invalidAt(local.code, "runtime.image_pull_policy", local.message);
 }
 
 /** In production no program of the host takes the bootstrap's place, in development only some may. */

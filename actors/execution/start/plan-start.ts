@@ -4,9 +4,9 @@
  * been changed before.
  */
 
+import { referencesOfAgent } from "../../agent/manifest/references.ts";
 import { startedBy } from "../../identity/starter.ts";
 import { Problem } from "../../kernel/problem.ts";
-import { referencesIn } from "../../manifest/references.ts";
 import { joinedCeilings, keptCeilings } from "../../policy/ceilings.ts";
 import { countedFor } from "../../policy/rates/counted.ts";
 import { missingPathWarnings } from "../prompt.ts";
@@ -127,9 +127,10 @@ function planOf(
     output_handler: spec.output_handler,
     deliveries: [...execution.deliveries],
     image_pull_policy: runtime.image_pull_policy,
+    ...(runtime.registry_credentials === null ? {} : { registry_credentials: runtime.registry_credentials }),
     warm_pool_size: spec.warm_pool_size,
     env: { ...runtime.bootstrap_env, ...spec.env },
-    ...(referencesIn(spec.env, "").length === 0 ? {} : { references: referringFacts(request, agent) }),
+    ...(referencesOfAgent(spec).length === 0 ? {} : { references: referringFacts(request, agent) }),
     resources: {
       cpu_millicores: resources.cpu_millicores,
       memory_bytes: resources.memory_bytes,

@@ -203,11 +203,13 @@ export const Plan = Type.Object({
   /** In order of their paths, the shortest first. */
   mounts: Type.Array(MountPlan),
   image_pull_policy: Type.Union([Type.Literal("Always"), Type.Literal("IfNotPresent"), Type.Literal("Never")]),
+  /** What the image is pulled with, as the manifest names it; absent: nothing. */
+  registry_credentials: Type.Optional(Type.String()),
   /** Instances to keep ready for the next run; 0: none. */
   warm_pool_size: Type.Integer({ minimum: 0 }),
   /** The manifest's merged environment; references are resolved at launch, never stored resolved. */
   env: Type.Record(Type.String(), Type.String()),
-  /** Where the environment has references: what their use is decided by at each launch. */
+  /** Where it refers to secrets or credentials: what their use is decided by at each launch. */
   references: Type.Optional(ReferringFacts),
   resources: Type.Object({
     cpu_millicores: Type.Integer(),

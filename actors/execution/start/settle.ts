@@ -30,6 +30,7 @@ export interface StartOffer
     | "isolations"
     | "defaultIsolation"
     | "imageRegistries"
+    | "localImages"
     | "openEgress"
     | "development"
     | "programFault"

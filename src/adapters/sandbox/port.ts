@@ -18,5 +18,6 @@ export {
 } from "./instance.ts";
 export { startupFailure } from "./instance-environment.ts";
 export { defaultIsolation, openSandboxes } from "./open.ts";
+export { registryLogin } from "./registry-login.ts";
 export { type Instances, type Isolation, Sandboxes, weaknessesOf } from "./sandboxes.ts";
 export { sandboxSettings } from "./settings.ts";

@@ -1,8 +1,8 @@
 /** What happens to an agent beside its manifest: its status, its current version, its owner, its end. */
 
 import { agentEvent, changeScope, changeStatus } from "../../../actors/agent/lifecycle.ts";
+import { referencesOfAgent } from "../../../actors/agent/manifest/references.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
-import { referencesIn } from "../../../actors/manifest/references.ts";
 import type { Transaction } from "../../store/postgres/pool.ts";
 
 import {
@@ -17,7 +17,6 @@ import {
 } from "./parts.ts";
 import type { AgentDetail, AgentScope, AgentStatus, ScopeChanged } from "./schema.ts";
 import {
-  environmentsOf,
   findVersion,
   findVersionById,
   idByName,
@@ -25,6 +24,7 @@ import {
   lockVisible,
   makeCurrent,
   moveTo,
+  referringOf,
   takeTurn,
   type VersionKey,
 } from "./versions.ts";
@@ -68,8 +68,7 @@ export function changing(parts: AgentParts) {
     tenant: string,
     versionId: string | null,
   ): Promise<void> {
-    const environments = await environmentsOf(tx, agent_id, versionId);
-    const placed = environments.flatMap((env) => referencesIn(env, "spec.env"));
+    const placed = (await referringOf(tx, agent_id, versionId)).flatMap(referencesOfAgent);
     await parts.references.requireAllowed(identity, tenant, placed);
   }
 

@@ -47,6 +47,7 @@ export const agents = defineFeature({
       isolations: [...sandboxes.offered],
       defaultIsolation: node.defaultIsolation,
       imageRegistries: node.imageRegistries,
+      localImages: node.localImages,
       maxExecutionSeconds,
       tools: builtinTools.map(({ name }) => name),
       openEgress: node.openEgress,

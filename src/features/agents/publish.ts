@@ -2,6 +2,7 @@
 
 import { agentEvent, changeStatus } from "../../../actors/agent/lifecycle.ts";
 import type { ManifestSource } from "../../../actors/agent/manifest/parse.ts";
+import { referencesOfAgent } from "../../../actors/agent/manifest/references.ts";
 import type { AgentSpec } from "../../../actors/agent/manifest/spec.ts";
 import { keepName, type ManifestPatch, patched, readPatch } from "../../../actors/agent/patch.ts";
 import { systemTenant } from "../../../actors/identity/identity.ts";
@@ -9,7 +10,6 @@ import { starterOf } from "../../../actors/identity/starter.ts";
 import { isObject, type Json } from "../../../actors/kernel/json.ts";
 import { invalidAt, Problem } from "../../../actors/kernel/problem.ts";
 import type { JudgeReference, Warning } from "../../../actors/manifest/findings.ts";
-import { referencesIn } from "../../../actors/manifest/references.ts";
 import { agentQuota } from "../../../actors/policy/quota.ts";
 import { isSystemName } from "../../../actors/policy/security/spec.ts";
 import type { Transaction } from "../../store/postgres/pool.ts";
@@ -79,7 +79,7 @@ export function publishing(parts: AgentParts) {
       parts.toolNames === undefined ? offer : { ...offer, tools: await parts.toolNames(tenant) },
     );
     // Unchanged ones too: who changes an agent answers for what it can see afterwards.
-    await parts.references.requireAllowed(caller.identity, tenant, referencesIn(spec.env, "spec.env"));
+    await parts.references.requireAllowed(caller.identity, tenant, referencesOfAgent(spec));
     const missing = await missingJudges(tenant, judges);
     return { document, yaml: text, spec, warnings: [...warnings, ...missing] };
   }

@@ -1,6 +1,7 @@
 /** An agent's row and its versions, inside the transaction that changes them. */
 
 import { agentEvent, changeStatus, type Ownership } from "../../../actors/agent/lifecycle.ts";
+import type { referencesOfAgent } from "../../../actors/agent/manifest/references.ts";
 import type { AgentSpec } from "../../../actors/agent/manifest/spec.ts";
 import type { Starter } from "../../../actors/identity/starter.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
@@ -144,16 +145,20 @@ export function asReplacing(
   return { ...fresh, ceilings };
 }
 
-/** The environments of an agent's versions, each once. @param versionId null: of all of them */
-export async function environmentsOf(
+/** What an agent's versions refer by, each once. @param versionId null: of all of them */
+export async function referringOf(
   sql: Transaction,
   agentId: string,
   versionId: string | null,
-): Promise<readonly AgentSpec["env"][]> {
-  const rows = await sql<{ env: string }[]>`
-    select distinct coalesce(spec->'env', '{}')::text as env from agent_versions
-    where agent_id = ${agentId} and (${versionId}::uuid is null or version_id = ${versionId})`;
-  return rows.map(({ env }) => JSON.parse(env) as AgentSpec["env"]);
+): Promise<readonly Parameters<typeof referencesOfAgent>[0][]> {
+  const rows = await sql<{ env: string; registry_credentials: string | null }[]>`
+    select distinct coalesce(spec->'env', '{}')::text as env,
+      spec->'runtime'->>'registry_credentials' as registry_credentials
+    from agent_versions where agent_id = ${agentId} and (${versionId}::uuid is null or version_id = ${versionId})`;
+  return rows.map(({ env, registry_credentials }) => ({
+    env: JSON.parse(env) as AgentSpec["env"],
+    runtime: { registry_credentials },
+  }));
 }
 
 /** The version that was current is remembered for a rollback. */

@@ -12,6 +12,7 @@ export const offer: NodeOffer = {
   isolations: ["process"],
   defaultIsolation: "process",
   imageRegistries: null,
+  localImages: null,
   maxExecutionSeconds: 21_600,
   tools: builtinTools.map((tool) => tool.name),
   openEgress: true,

@@ -31,8 +31,8 @@ export interface LaunchParts {
   readonly mintEgressToken: (claims: ExecutionClaims) => Promise<string>;
   /** Makes the directories of a run and says what goes where, the shortest targets first. */
   readonly instanceMounts: (tenant: string, executionId: string, plan: Plan) => Promise<readonly InstanceMount[]>;
-  /** What the references in its environment mean now; see `createExecutionReferences`. */
-  readonly references: Pick<ExecutionReferences, "environmentOf">;
+  /** What it refers to means now, in its environment and for its image; see `createExecutionReferences`. */
+  readonly references: Pick<ExecutionReferences, "environmentOf" | "registryLoginOf">;
   /** `{{context}}`: loaded when the first iteration begins and its volumes are there, the same text for all of them. */
   readonly contextText: (context: ActivityContext, plan: Plan) => Promise<string>;
 }
@@ -40,7 +40,7 @@ export interface LaunchParts {
 const historyPage = 100;
 /**
  * @param description of the sandbox that will launch it
- * @throws LaunchFailure when its volumes cannot be mounted
+ * @throws LaunchFailure when its volumes cannot be mounted, or what its image is pulled with is no login
  */
 export async function instanceSpec(
   parts: LaunchParts,
@@ -98,7 +98,7 @@ export async function instanceSpec(
       diskBytes: plan.resources.disk_bytes,
       processes: plan.resources.processes,
     },
-    image: imageOf(header.runtime.image, plan, description),
+    image: await imageOf(parts, actor, header, plan, description),
     mounts,
     readOnlyRoot: plan.filesystem.read_only,
     // Who may go nowhere meets the proxy as well: each refusal is an event, which tells the author what to list.
@@ -110,8 +110,17 @@ export async function instanceSpec(
   };
 }
 
-function imageOf(reference: string | null, plan: Plan, { isolation }: SandboxDescription): InstanceSpec["image"] {
-  return isolation === "process" || reference === null ? null : { reference, pullPolicy: plan.image_pull_policy };
+async function imageOf(
+  { references }: LaunchParts,
+  actor: ActivityContext["actor"],
+  header: Header,
+  plan: Plan,
+  { isolation }: SandboxDescription,
+): Promise<InstanceSpec["image"]> {
+  const { image: reference } = header.runtime;
+  if (isolation === "process" || reference === null) return null;
+  const login = await references.registryLoginOf(actor, plan, header);
+  return { reference, pullPolicy: plan.image_pull_policy, ...(login === null ? {} : { login }) };
 }
 
 async function egressOf({ mintEgressToken }: LaunchParts, claims: ExecutionClaims): Promise<InstanceEgress> {
