@@ -189,5 +189,37 @@ if (engine !== null) {
         expect(told).not.toContain(word);
       }
     }, 60_000);
+
+    test.each(["basic", "bearer"] as const)(
+      "asked with %s, a login goes nowhere that the registry sends the engine on to",
+      async (challenge) => {
+        const own = await engine.registry(`puller:${password}`);
+        const sent: [path: string, authorization: string | null][] = [];
+        // The same content, at another host.
+        const other = Bun.serve({
+          hostname: "127.0.0.1",
+          port: 0,
+          fetch: ({ url, headers }) => {
+            const { pathname } = new URL(url);
+            sent.push([pathname, headers.get("authorization")]);
+            return own.content(pathname);
+          },
+        });
+        try {
+          own.challenge = challenge;
+          const elsewhere = `http://localhost:${other.port}`;
+          own.redirects = { manifests: elsewhere, blobs: elsewhere };
+          expect(await ran("IfNotPresent", login("acme one"), `${own.address}/svc/bare:1`)).toBe("ran");
+          expect(own.asked.includes("/token")).toBe(challenge === "bearer");
+          for (const kind of ["manifests", "blobs"]) {
+            expect(sent.some(([path]) => path.includes(`/${kind}/`))).toBe(true);
+          }
+          expect(sent.filter(([, authorization]) => authorization !== null)).toEqual([]);
+        } finally {
+          await Promise.all([own.stop(), other.stop(true)]);
+        }
+      },
+      60_000,
+    );
   });
 }
