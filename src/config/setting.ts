@@ -2,6 +2,7 @@
 import { availableParallelism } from "node:os";
 import { isObject } from "../../actors/kernel/json.ts";
 import { imageFault } from "../../actors/manifest/image.ts";
+import { normalPath } from "../../actors/manifest/members.ts";
 import { type Network, readNetwork } from "../../actors/policy/network/address.ts";
 import { Secret } from "../lib/secret.ts";
 
@@ -354,6 +355,22 @@ export function registries(name: string, options: Common): Setting<readonly stri
       return list;
     },
     fallback: (read) => (read("SVC_MODE") === "development" ? null : wellKnownRegistries),
+  });
+}
+
+/** A comma-separated list of directories of the host. */
+export function hostPaths(name: string, options: Common): Setting<readonly string[]> {
+  return setting<readonly string[]>(name, options, {
+    unit: "",
+    defaultText: "none",
+    bounds: "absolute paths, comma-separated",
+    parse: (value) =>
+      value.split(",").map((item) => {
+        const path = item.trim().startsWith("/") ? normalPath(item.trim()) : null;
+        if (path === null || path === "/") throw new BadValue(`must list absolute paths below /; not ${item.trim()}`);
+        return path;
+      }),
+    fallback: () => [],
   });
 }
 

@@ -122,6 +122,7 @@ export async function openContext(
     openEgress: config.openEgress,
     imageRegistries: config.imageRegistries,
     localImages: config.localImages,
+    hostPaths: config.hostPaths,
     containerRoot: config.containerRoot,
     mail,
   };

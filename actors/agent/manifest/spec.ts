@@ -98,6 +98,8 @@ export interface VolumeSpec {
   readonly ttl_ms: number;
   /** An existing volume; then the storage class says nothing. */
   readonly source_volume_id: string | null;
+  /** A directory of the host, absolute; absent: a volume of the service. Storage class, limit and age say nothing. */
+  readonly host_path?: string;
 }
 
 export type ScheduleSpec =
@@ -158,6 +160,8 @@ export interface NodeOffer {
   readonly imageRegistries: readonly string[] | null;
   /** Images that may be run without asking a registry; null: any. */
   readonly localImages: readonly string[] | null;
+  /** Directories of the host that the deployer may open, absolute; none unless that is an operator. */
+  readonly hostPaths: readonly string[];
   /** Ceiling of a whole execution. */
   readonly maxExecutionSeconds: number;
   /** Exact names of the tools an agent can use. */

@@ -126,6 +126,7 @@ function planOf(
     tool_judges: [...execution.tool_judges],
     output_handler: spec.output_handler,
     deliveries: [...execution.deliveries],
+    ...hostMountsOf(spec, volumes),
     image_pull_policy: runtime.image_pull_policy,
     ...(runtime.registry_credentials === null ? {} : { registry_credentials: runtime.registry_credentials }),
     warm_pool_size: spec.warm_pool_size,
@@ -176,7 +177,18 @@ function volumesOf(
     const own = seen.some(({ mount_path }) => mount_path === "/workspace") ? [] : [implicitWorkspace(executionId)];
     return { kind: "judged", mounts: [...own, ...seen] };
   }
-  return { kind: "own", declared: spec.volumes, ofRun: overrides?.mounts ?? [] };
+  const declared = spec.volumes.filter(({ host_path }) => host_path === undefined);
+  return { kind: "own", declared, ofRun: overrides?.mounts ?? [] };
+}
+
+function hostMountsOf(
+  { volumes }: SettledAgent["spec"],
+  { kind }: StartVolumes,
+): Pick<StartPlan["plan"], "host_mounts"> {
+  const opened = volumes.flatMap(({ host_path, mount_path, access_mode }) =>
+    host_path === undefined ? [] : [{ mount_path, host_path, access_mode }],
+  );
+  return kind !== "own" || opened.length === 0 ? {} : { host_mounts: opened };
 }
 
 /** Where the execution stands below its parent. A swarm has the id of the execution that founded it. */

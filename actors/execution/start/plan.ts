@@ -128,6 +128,13 @@ export const MountPlan = Type.Object({
 });
 export type MountPlan = Static<typeof MountPlan>;
 
+/** A directory of the host that an operator's manifest opens; where it really lies is looked at when it is mounted. */
+const HostMount = Type.Object({
+  mount_path: Type.String(),
+  host_path: Type.String(),
+  access_mode: Type.Union([Type.Literal("read-only"), Type.Literal("read-write")]),
+});
+
 /** A file in a volume that a start was given: the volume by its UUID, the path from the volume's root. */
 export const Attachment = Type.Object({
   volume_id: Type.String(),
@@ -202,6 +209,8 @@ export const Plan = Type.Object({
   deliveries: Type.Array(Delivery),
   /** In order of their paths, the shortest first. */
   mounts: Type.Array(MountPlan),
+  /** Directories of the host beside them; absent: none. */
+  host_mounts: Type.Optional(Type.Array(HostMount)),
   image_pull_policy: Type.Union([Type.Literal("Always"), Type.Literal("IfNotPresent"), Type.Literal("Never")]),
   /** What the image is pulled with, as the manifest names it; absent: nothing. */
   registry_credentials: Type.Optional(Type.String()),

@@ -31,6 +31,7 @@ export interface StartOffer
     | "defaultIsolation"
     | "imageRegistries"
     | "localImages"
+    | "hostPaths"
     | "openEgress"
     | "development"
     | "programFault"

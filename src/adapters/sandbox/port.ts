@@ -1,5 +1,6 @@
 /** What the rest of the service may use of sandboxes. Nothing else in this folder is imported from outside. */
 export { commandOutputBytes, commandsFolder } from "./command.ts";
+export { type HostPathRules, hostDirectory } from "./host-paths.ts";
 export { createInlineSandbox } from "./inline/inline-sandbox.ts";
 export type { ExecResult, InsideCommand } from "./inside.ts";
 export {

@@ -2,6 +2,7 @@
 
 import { agentEvent, changeScope, changeStatus } from "../../../actors/agent/lifecycle.ts";
 import { referencesOfAgent } from "../../../actors/agent/manifest/references.ts";
+import { isPlatformOperator } from "../../../actors/identity/identity.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import type { Transaction } from "../../store/postgres/pool.ts";
 
@@ -59,7 +60,7 @@ export function changing(parts: AgentParts) {
   /**
    * Who changes an agent answers for what it can see afterwards, as who deploys one does.
    * @param versionId null: every version, each of which a start may name
-   * @throws Problem 422 `secret_forbidden`, `credential_forbidden`
+   * @throws Problem 422 `secret_forbidden`, `credential_forbidden`, `volume_type_forbidden`
    */
   async function requireReferences(
     tx: Transaction,
@@ -68,7 +69,11 @@ export function changing(parts: AgentParts) {
     tenant: string,
     versionId: string | null,
   ): Promise<void> {
-    const placed = (await referringOf(tx, agent_id, versionId)).flatMap(referencesOfAgent);
+    const versions = await referringOf(tx, agent_id, versionId);
+    if (versions.some(({ opensHost }) => opensHost) && !isPlatformOperator(identity)) {
+      throw new Problem("volume_type_forbidden", "Only operators change agents that open directories of the host");
+    }
+    const placed = versions.flatMap(referencesOfAgent);
     await parts.references.requireAllowed(identity, tenant, placed);
   }
 

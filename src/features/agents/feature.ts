@@ -48,6 +48,7 @@ export const agents = defineFeature({
       defaultIsolation: node.defaultIsolation,
       imageRegistries: node.imageRegistries,
       localImages: node.localImages,
+      hostPaths: node.hostPaths,
       maxExecutionSeconds,
       tools: builtinTools.map(({ name }) => name),
       openEgress: node.openEgress,

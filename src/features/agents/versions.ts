@@ -145,19 +145,21 @@ export function asReplacing(
   return { ...fresh, ceilings };
 }
 
-/** What an agent's versions refer by, each once. @param versionId null: of all of them */
+/** What an agent's versions refer by, and whether they open directories of the host, each once. @param versionId null: of all of them */
 export async function referringOf(
   sql: Transaction,
   agentId: string,
   versionId: string | null,
-): Promise<readonly Parameters<typeof referencesOfAgent>[0][]> {
-  const rows = await sql<{ env: string; registry_credentials: string | null }[]>`
+): Promise<readonly (Parameters<typeof referencesOfAgent>[0] & { readonly opensHost: boolean })[]> {
+  const rows = await sql<{ env: string; registry_credentials: string | null; opens_host: boolean }[]>`
     select distinct coalesce(spec->'env', '{}')::text as env,
-      spec->'runtime'->>'registry_credentials' as registry_credentials
+      spec->'runtime'->>'registry_credentials' as registry_credentials,
+      jsonb_path_exists(coalesce(spec->'volumes', '[]')::jsonb, '$[*].host_path') as opens_host
     from agent_versions where agent_id = ${agentId} and (${versionId}::uuid is null or version_id = ${versionId})`;
-  return rows.map(({ env, registry_credentials }) => ({
+  return rows.map(({ env, registry_credentials, opens_host }) => ({
     env: JSON.parse(env) as AgentSpec["env"],
     runtime: { registry_credentials },
+    opensHost: opens_host,
   }));
 }
 

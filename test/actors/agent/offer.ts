@@ -13,6 +13,7 @@ export const offer: NodeOffer = {
   defaultIsolation: "process",
   imageRegistries: null,
   localImages: null,
+  hostPaths: [],
   maxExecutionSeconds: 21_600,
   tools: builtinTools.map((tool) => tool.name),
   openEgress: true,

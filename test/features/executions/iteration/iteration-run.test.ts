@@ -87,6 +87,7 @@ async function launched({ answers, frozenMs, askMs = 0, launchMs = 0, movedFrom,
       maskerOf: async () => null,
       knows: async () => true,
     },
+    hostPaths: { allowed: [], own: [] },
     contextText: async () => {
       ahead += frozenMs;
       return "";

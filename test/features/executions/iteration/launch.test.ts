@@ -32,6 +32,7 @@ async function specOf(
     mintEgressToken: async ({ instanceId }) => `egress of ${instanceId}`,
     instanceMounts: async () => mounts,
     references: { environmentOf: async (_, { env }) => env, registryLoginOf: async () => null },
+    hostPaths: { allowed: [], own: [] },
     contextText: async () => "",
     ...given.parts,
   };
