@@ -1,14 +1,6 @@
 /** The settings of what this host holds agents and commands with. */
-import {
-  anyText,
-  flag,
-  hostPaths,
-  integer,
-  localImages,
-  optionalChoice,
-  registries,
-  text,
-} from "../../config/setting.ts";
+import { hostPaths, localImages, registries } from "../../config/images-and-paths.ts";
+import { anyText, flag, integer, optionalChoice, text } from "../../config/setting.ts";
 
 export const sandboxSettings = {
   runtimeDefault: optionalChoice("SVC_RUNTIME_DEFAULT", {

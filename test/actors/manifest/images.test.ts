@@ -43,7 +43,7 @@ describe("the pull policy Never", () => {
     expect(may(image, "other/image", listed)).toBe(expected);
   });
 
-  test("of an agent's image is refused with its place; of the node's own runtimes it is not", () => {
+  test("of an agent's image is refused with its place, of the node's own it is not", () => {
     const over = { localImages: ["acme/agent"], isolations: ["docker" as const], defaultIsolation: "docker" as const };
     const verdict = (runtime: Record<string, string>) =>
       reading(manifestWith("spec.runtime", { image_pull_policy: "Never", ...runtime }), over);

@@ -33,7 +33,7 @@ test("a login is name:password or a JSON object; anything else is none", () => {
   }
 });
 
-test("whom an image was given to is the tenant and the credential that was used, by whatever name", () => {
+test("an image was given to the tenant with the credential, whose name does not count", () => {
   const value = new Secret("ann:pass");
   const byProvider = readReference("credential:ghcr/team") as Reference;
   expect(registryLogin("acme", secret, { value }).holder).toBe("acme secret:registries/one");

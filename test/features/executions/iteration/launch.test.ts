@@ -70,7 +70,7 @@ test("the image goes with its pull policy to containers, and nowhere else", asyn
   expect((await specOf()).image).toBe(null);
 });
 
-test("what a registry is asked with goes with the image, and is taken for no other sandbox", async () => {
+test("a login for a registry goes with the image, and is taken for no other sandbox", async () => {
   const login = { holder: "acme x", username: new Secret("ann"), password: new Secret("a-word") };
   let taken = 0;
   const registryLoginOf = async () => {
