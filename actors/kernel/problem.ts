@@ -276,6 +276,8 @@ export const problems = {
   token_redeemed: 409,
   enrollment_token_expired: 410,
   enrollment_token_revoked: 410,
+  // cortex
+  cortex_not_configured: 501,
   // embedded issuer
   issuer_not_configured: 501,
   person_exists: 409,

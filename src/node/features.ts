@@ -4,6 +4,7 @@ import { apiKeys } from "../features/api-keys/feature.ts";
 import { approvals } from "../features/approvals/feature.ts";
 import { audit } from "../features/audit/feature.ts";
 import { colony } from "../features/colony/feature.ts";
+import { cortex } from "../features/cortex/feature.ts";
 import { credentials } from "../features/credentials/feature.ts";
 import { developmentIssuer } from "../features/development-issuer/feature.ts";
 import { edgeAgentCalls } from "../features/edge/agent-calls/feature.ts";
@@ -73,6 +74,7 @@ export const features = [
   volumes,
   executionTokens,
   agents,
+  cortex,
   executions,
   webTools,
   gateway,

@@ -47,6 +47,8 @@ export const agents = defineFeature({
       isolations: [...sandboxes.offered],
       defaultIsolation: node.defaultIsolation,
       imageRegistries: node.imageRegistries,
+      localImages: node.localImages,
+      hostPaths: node.hostPaths,
       maxExecutionSeconds,
       tools: builtinTools.map(({ name }) => name),
       openEgress: node.openEgress,

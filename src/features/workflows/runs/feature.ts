@@ -143,6 +143,7 @@ export const runs = defineFeature({
           defaultIsolation: node.defaultIsolation,
           systemImage: settings.systemImage,
           imageRegistries: node.imageRegistries,
+          localImages: node.localImages,
           openEgress: node.openEgress,
           rootAllowed: node.containerRoot,
           instanceMounts: volumes.instanceMounts,

@@ -25,6 +25,7 @@ export function commandOptions(
     defaultIsolation: offered.offered[0] ?? null,
     systemImage: "localhost/none:1",
     imageRegistries: ["localhost"],
+    localImages: null,
     openEgress: true,
     rootAllowed: false,
     instanceMounts: (_, executionId, { mounts, filesystem }) =>
