@@ -22,6 +22,7 @@ import {
   workspaceRemove,
 } from "./activities.ts";
 import { childStart, parentMessages } from "./child.ts";
+import { InstanceParked } from "./parked.ts";
 import { Header, Plan, RuntimeFacts, Warning } from "./start/plan.ts";
 
 const Instance = Type.Object({ instance_id: Type.String() });
@@ -320,7 +321,7 @@ const ofDispatch = { instance_id: Nullable(Type.String()), dispatch_id: Type.Str
 
 export const executionProtocol = defineProtocol({
   kind: "execution",
-  version: 13,
+  version: 14,
   messages: {
     /** The same again gets the same reply. */
     start: message({ body: Type.Object({ header: Header, plan: Plan }), reply: StartReply }),
@@ -339,6 +340,8 @@ export const executionProtocol = defineProtocol({
     }),
     /** By `iteration.run` after launch. Repeatable. */
     instance_spawned: message({ body: Instance }),
+    /** By `iteration.run`: the instance stands still from now on, or goes on. Repeatable. */
+    instance_parked: message({ body: InstanceParked }),
     /** By `iteration.run`, before there is an instance: what becomes of the image it needs. */
     image_pull: message({ body: Type.Object({ instance_id: Type.String(), news: PullNews }) }),
     /** By the egress proxy: it refused the instance a connection. */

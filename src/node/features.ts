@@ -45,6 +45,9 @@ import { tenants } from "../features/tenants/feature.ts";
 import { toolServers } from "../features/tool-servers/feature.ts";
 import { tools } from "../features/tools/feature.ts";
 import { fsTools } from "../features/tools/fs/feature.ts";
+import { usageActivities } from "../features/usage/activities/feature.ts";
+import { usageReports } from "../features/usage/reports/feature.ts";
+import { usageUpkeep } from "../features/usage/upkeep/feature.ts";
 import { volumes } from "../features/volumes/feature.ts";
 import { waitingCalls } from "../features/waiting-calls/feature.ts";
 import { webTools } from "../features/web/feature.ts";
@@ -65,6 +68,7 @@ export const features = [
   references,
   secrets,
   securityContexts,
+  usageActivities,
   invocations,
   pipeline,
   tools,
@@ -103,4 +107,6 @@ export const features = [
   edgeLink,
   edgeFleet,
   edgeAgentCalls,
+  usageReports,
+  usageUpkeep,
 ] as const satisfies readonly AnyFeature[];
