@@ -5,7 +5,7 @@
  */
 import type { Fragment } from "postgres";
 import { divides, type Figure, type Grouping, type Sums } from "../../../../actors/usage/figures.ts";
-import { type Span, spansOf } from "../../../../actors/usage/spans.ts";
+import { type Span, type Spans, spansOf } from "../../../../actors/usage/spans.ts";
 import type { Page } from "../../../http/paging.ts";
 import type { Sql } from "../../../store/postgres/pool.ts";
 
@@ -63,23 +63,24 @@ export function reportRecords(sql: Sql) {
     select hour, null, null, null, null, 0, 0, 0, 0, 0, 0, 0, bytes
     from usage_storage where tenant = ${tenant} and (${within("hour", [span])})`;
 
-  async function partsOf(tenant: string, span: Span): Promise<Fragment> {
+  async function spansNow(span: Span): Promise<Spans> {
     const [progress] = await sql<[{ hours: Date; days: Date }]>`
       select hours_until as hours, days_until as days from usage_progress`;
-    const summedUntil = { hours: progress.hours.getTime(), days: progress.days.getTime() };
-    const { days, hours, activities } = spansOf(span, summedUntil);
-    return [
+    return spansOf(span, { hours: progress.hours.getTime(), days: progress.days.getTime() });
+  }
+
+  const partsOf = (tenant: string, span: Span, { days, hours, activities }: Spans): Fragment =>
+    [
       ...(days.length === 0 ? [] : [summed(tenant, 24, days)]),
       ...(hours.length === 0 ? [] : [summed(tenant, 1, hours)]),
       single(tenant, activities),
       stored(tenant, span),
     ].reduce((all, part) => sql`${all} union all ${part}`, sql`(${summed(tenant, 1, [])})`);
-  }
 
   return {
     /** What a tenant has used: the totals, and a page of the rows. */
     async read(tenant: string, span: Span, grouping: Grouping, { limit, offset, after }: Page): Promise<Report> {
-      const parts = await partsOf(tenant, span);
+      const parts = partsOf(tenant, span, await spansNow(span));
       const used = (Object.keys(columnOf) as Figure[])
         .filter((figure) => divides(grouping, figure))
         .reduce<Fragment>((all, figure) => sql`${all} or ${sql(columnOf[figure])} <> 0`, sql`false`);
