@@ -3,6 +3,7 @@ import { agents } from "../features/agents/feature.ts";
 import { apiKeys } from "../features/api-keys/feature.ts";
 import { approvals } from "../features/approvals/feature.ts";
 import { audit } from "../features/audit/feature.ts";
+import { billing } from "../features/billing/feature.ts";
 import { colony } from "../features/colony/feature.ts";
 import { credentials } from "../features/credentials/feature.ts";
 import { developmentIssuer } from "../features/development-issuer/feature.ts";
@@ -95,6 +96,7 @@ export const features = [
   history,
   credentials,
   colony,
+  billing,
   waitingCalls,
   mcp,
   toolServers,
