@@ -47,6 +47,7 @@ import { toolServers } from "../features/tool-servers/feature.ts";
 import { tools } from "../features/tools/feature.ts";
 import { fsTools } from "../features/tools/fs/feature.ts";
 import { usageActivities } from "../features/usage/activities/feature.ts";
+import { usageMeters } from "../features/usage/meters/feature.ts";
 import { usageReports } from "../features/usage/reports/feature.ts";
 import { usageUpkeep } from "../features/usage/upkeep/feature.ts";
 import { volumes } from "../features/volumes/feature.ts";
@@ -111,4 +112,5 @@ export const features = [
   edgeAgentCalls,
   usageReports,
   usageUpkeep,
+  usageMeters,
 ] as const satisfies readonly AnyFeature[];
