@@ -1,7 +1,7 @@
 /** The route of usage. */
 import { Type } from "@sinclair/typebox";
 import { iso } from "../../../../actors/kernel/time.ts";
-import { periodOf } from "../../../../actors/usage/period.ts";
+import { periodOf } from "./period.ts";
 import { media } from "../../../http/answer.ts";
 import { pageOf } from "../../../http/paging.ts";
 import { preferredToJson } from "../../../http/preferences.ts";

@@ -1,7 +1,7 @@
 /** The time that a report is about, as it was asked for. */
-import { invalidField } from "../kernel/problem.ts";
-import { readTime } from "../kernel/time.ts";
-import { dayMs, type Span } from "./spans.ts";
+import { invalidField } from "../../../../actors/kernel/problem.ts";
+import { readTime } from "../../../../actors/kernel/time.ts";
+import { dayMs, type Span } from "../../../../actors/usage/spans.ts";
 
 const usualDays = 30;
 
