@@ -48,7 +48,8 @@ async function push({ pushes, meters, payment }: PushingOptions, one: Push): Pro
     payload: { stripe_customer_id: one.customer_id, value: one.value },
   };
   try {
-    await payment.write("meter event", `usage:${identifier}`, (client, options) =>
+    // Under a key of its own: the provider would repeat the error of the attempt before. The identifier tells repeats.
+    await payment.write("meter event", `usage:${identifier}:${one.attempts}`, (client, options) =>
       client.billing.meterEvents.create(event, options),
     );
   } catch (error) {

@@ -1,11 +1,11 @@
 /** The route of usage. */
 import { Type } from "@sinclair/typebox";
 import { iso } from "../../../../actors/kernel/time.ts";
-import { periodOf } from "./period.ts";
 import { media } from "../../../http/answer.ts";
 import { pageOf } from "../../../http/paging.ts";
 import { preferredToJson } from "../../../http/preferences.ts";
 import { defineRoute, type Route } from "../../../http/route.ts";
+import { periodOf } from "./period.ts";
 import { UsageQuery, UsageReport } from "./schema.ts";
 import type { Asked, Usage } from "./service.ts";
 
