@@ -24,7 +24,7 @@ const script = [
 ];
 const kills = 2;
 
-test("model calls, tool calls and host commands count once, however often their node is killed", async () => {
+test("model calls, tool calls and host commands count once where their node is killed", async () => {
   const { sql } = at.edge.stores;
   const daemons = await at.hosts("metered", ["m-1", "m-2", "m-3", "m-4"]);
   const agent = (await call("POST", "/v1/agents", manifest({ script, tools: ["fs.*", "cmd.run"] }))).body.agent_id;

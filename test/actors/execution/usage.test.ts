@@ -9,7 +9,7 @@ const used = (story: Story, kind: UsageFact["kind"]): UsageFact[] =>
   );
 const whose = ({ header }: Story) => ({ agent_id: header.agent_id, workflow: header.workflow_name });
 
-test("an instance counts from its launch to its end, without the time for which it stood still", () => {
+test("an instance counts from launch to end, without the time for which it stood still", () => {
   const story = new Story().start();
   story.pickUp();
   story.sim.now += 5_000;
@@ -32,7 +32,7 @@ test("an instance counts from its launch to its end, without the time for which 
   expect(used(story, "instance")).toMatchObject([{ id: instance_id, duration_ms: 10_000, ...whose(story) }]);
 });
 
-test("an instance that was lost counts until that is seen, the one in its place by itself", () => {
+test("an instance that was lost counts until that is seen, its successor by itself", () => {
   const story = new Story().start().launch();
   const lost = story.instance;
   story.sim.now += 3_000;
@@ -56,7 +56,7 @@ test("an instance that never was there counts nothing, nor does what stands for 
   expect([unseen, inline].flatMap((story) => used(story, "instance"))).toEqual([]);
 });
 
-test("each model call counts once, under its exchange and number, also where it comes again", () => {
+test("a model call counts once, by exchange and number, also where it comes again", () => {
   const story = new Story({ header: { workflow_name: "nightly" } }).start().launch();
   story.generate();
   const [first] = story.sim.underWay("model.call");

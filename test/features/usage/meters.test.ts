@@ -74,7 +74,7 @@ const summedUp = async (): Promise<void> => {
   while (await sumUp(stores.sql));
 };
 
-test("an hour of a customer is told once, its figures one each; others are told nothing", async () => {
+test("an hour of a customer is told once, each figure; of others nothing is told", async () => {
   const { tenant, customer } = await tenantWith(true);
   const other = await tenantWith(false);
   await round();

@@ -33,7 +33,7 @@ const tokens = (input: number, output: number) => ({ usage: { input_tokens: inpu
 const rowOf = ({ usage: rows }: LooseJson, key: string | null): LooseJson =>
   rows.find((row: LooseJson) => row.key === key);
 
-test("an execution counts with its calls that ran, its tokens, their cost and its sandbox", async () => {
+test("an execution counts with its calls that ran, tokens, their cost and its sandbox", async () => {
   const script = [
     {
       ...calls(["fs.write", { path: "a", content: "hi" }], ["fs.read", { path: 7 }], ["no.such", {}]),
@@ -77,7 +77,7 @@ test("an execution that was cancelled counts, with the sandbox that it had", asy
   expect(after.sandbox_seconds).toBeGreaterThan(before.sandbox_seconds);
 });
 
-test("a command of a workflow counts its sandbox for the workflow, and executions of it do", async () => {
+test("a workflow's command and its executions count for the workflow", async () => {
   const agent = await at.deploy({ script: [{ content: "done", ...tokens(10, 1) }] });
   const definition = {
     apiVersion: "svc.dev/v1",

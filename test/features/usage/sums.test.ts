@@ -118,7 +118,7 @@ test("all groupings have the same totals, rows add up to them, summed up or not"
   );
 });
 
-test("CSV has all rows of the report, formulas are none in it, cost is empty where it is hidden", async () => {
+test("CSV has the rows of the report, no formulas, and no cost where that is hidden", async () => {
   const tenant = `t-${crypto.randomUUID()}`;
   const made = fc.sample(activity, { numRuns: 80, seed: 7 });
   await store(tenant, Date.now(), made);
