@@ -8,7 +8,7 @@ export interface Activity extends UsageFact {
 }
 
 /** As rows name them. */
-export const kindCodes = {
+const kindCodes = {
   execution: 1,
   model_call: 2,
   tool_call: 3,

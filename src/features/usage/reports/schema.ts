@@ -21,8 +21,7 @@ const Figures = Object.fromEntries(figures.map((name) => [name, Figure])) as {
 };
 
 /** What was used, together. */
-export const UsageTotals = Type.Object(Figures);
-export type UsageTotals = Static<typeof UsageTotals>;
+const UsageTotals = Type.Object(Figures);
 
 /** Of one day, agent, model, workflow or tool. A figure that the grouping does not divide is null. */
 export const UsageRow = Type.Object({ key: Nullable(Text), name: Nullable(Text), ...Figures });

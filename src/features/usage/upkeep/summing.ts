@@ -7,7 +7,7 @@ import type { Fragment } from "postgres";
 import type { Sql, Transaction } from "../../../store/postgres/pool.ts";
 
 /** From the end of an hour until it is summed up, minutes. */
-export const settlesMinutes = 5;
+const settlesMinutes = 5;
 /** Hours that one transaction sums up, where none were for long. */
 const mostHours = 24;
 const mostDays = 7;
