@@ -72,6 +72,9 @@ function* duesOf(account: Account, subscription: Subscription): Generator<Due> {
   if (invoice?.status === "open" && invoice.next_payment_attempt !== null) {
     yield { at: invoice.next_payment_attempt, run: () => tryAgain(account, subscription, invoice) };
   }
+  if (subscription.cancel_at !== null) {
+    yield { at: subscription.cancel_at, run: () => end(account, subscription, "cancellation_requested") };
+  }
   yield { at: nextEnd(subscription.items.data), run: () => renew(account, subscription) };
 }
 
@@ -103,7 +106,6 @@ function tryAgain(account: Account, subscription: Subscription, invoice: Invoice
 function renew(account: Account, subscription: Subscription): void {
   const { customer } = subscription;
   dropPendingUpdate(account, subscription);
-  if (subscription.cancel_at_period_end) return end(account, subscription, "cancellation_requested");
   const start = nextEnd(subscription.items.data);
   enterPhase(account, subscription, start);
   for (const item of subscription.items.data) {

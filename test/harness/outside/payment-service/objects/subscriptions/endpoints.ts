@@ -53,12 +53,13 @@ export function subscriptions(account: Account): readonly Endpoint[] {
         "items",
         "metadata",
         "cancel_at_period_end",
+        "cancel_at",
         "proration_behavior",
         "proration_date",
         "payment_behavior",
       ],
       run: (params, id) => update(account, subscriptionOfId(account, id), params),
     },
-    { method: "DELETE", path: "/v1/subscriptions/:id", accepts: [], run: cancel },
+    { method: "DELETE", path: "/v1/subscriptions/:id", accepts: ["invoice_now", "prorate"], run: cancel },
   ];
 }
