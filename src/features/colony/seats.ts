@@ -89,3 +89,11 @@ export async function requireSeats(tx: Transaction, payer: Payer, added: number,
     members_limit: payer.limit,
   });
 }
+
+/** Distinct people of what a tenant's plan pays for: of a person's own tenant, of all of that person's teams. */
+export async function peopleOf(sql: Sql | Transaction, tenant: string): Promise<number> {
+  const [row] = await sql<{ people: number }[]>`
+    select count(distinct (m.realm, m.user_id))::int as people from tenant_members m join tenants t on t.slug = m.tenant
+    where (t.slug = ${tenant} or t.owner_tenant = ${tenant}) and t.status <> 'deleted' and m.status = 'active'`;
+  return row?.people ?? 0;
+}

@@ -1,5 +1,6 @@
 /** What the provider keeps of one account, and its time. */
 import type { Stripe } from "stripe";
+import type { Charge } from "./objects/subscriptions/proration.ts";
 
 /** The library gives decimals as objects; on the wire they are text. */
 type Wire<T, K extends keyof T> = Omit<T, K> & { readonly [P in K]: string | null };
@@ -45,6 +46,8 @@ export class Account {
   readonly clocks = new Map<string, Stripe.TestHelpers.TestClock>();
   readonly meterEvents = new Map<string, Stripe.Billing.MeterEvent>();
   readonly events: ProviderEvent[] = [];
+  /** Of a subscription, for its next invoice. */
+  readonly pendingCharges = new Map<string, Charge[]>();
   /** Customers whose card is declined. */
   readonly declining = new Set<string>();
   #shift = 0;

@@ -159,7 +159,14 @@ export function catalogue(account: Account): readonly Endpoint[] {
     return price;
   }
 
+  function productOf(_params: Params, id: string) {
+    const product = account.products.get(id);
+    if (product === undefined) throw noSuch("product", id);
+    return product;
+  }
+
   return [
+    { method: "GET", path: "/v1/products/:id", accepts: [], run: productOf },
     {
       method: "POST",
       path: "/v1/products",
