@@ -293,6 +293,11 @@ export const problems = {
   issuer_not_configured: 501,
   person_exists: 409,
   person_not_found: 404,
+  // billing
+  billing_not_configured: 501,
+  webhook_not_configured: 501,
+  signature_expired: 401,
+  tenant_not_billable: 422,
 } as const satisfies Record<string, number>;
 
 export type ProblemCode = keyof typeof problems;
