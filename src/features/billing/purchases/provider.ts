@@ -26,8 +26,12 @@ export interface Quote {
 }
 
 export interface SubscriptionChanges {
-  /** What the change costs now. @param at the proration's date, Unix seconds */
-  quoteNow(facts: Facts, items: readonly ItemChange[], at: number): Promise<Quote>;
+  /**
+   * What the change costs now.
+   * @param at Unix seconds
+   * @returns with the proration's date: where the provider's clock is ahead, no earlier than the period
+   */
+  quoteNow(facts: Facts, items: readonly ItemChange[], at: number): Promise<Quote & { readonly at: number }>;
   /** What the subscription costs each period, changed in this way. */
   quoteRecurring(facts: Facts, items: readonly ItemChange[]): Promise<Quote>;
   /**
@@ -69,19 +73,24 @@ export function subscriptionChanges(payment: Payment): SubscriptionChanges {
 
   async function preview(asked: PreviewAsked): Promise<Quote> {
     // It changes nothing: its key is there since the provider's client has one on every POST.
-    const { total, currency } = await payment.write("preview invoice", `preview.${crypto.randomUUID()}`, (client, options) =>
-      client.invoices.createPreview(asked, options),
+    const { total, currency } = await payment.write(
+      "preview invoice",
+      `preview.${crypto.randomUUID()}`,
+      (client, options) => client.invoices.createPreview(asked, options),
     );
     return { total, currency };
   }
 
   return {
-    quoteNow: ({ id, customer }, items, at) =>
-      preview({
-        customer,
-        subscription: id,
-        subscription_details: { items: rows(items), proration_behavior: "always_invoice", proration_date: at },
-      }),
+    async quoteNow({ id, customer }, items, now) {
+      const at = Math.max(now, periodStart(await read(id)));
+      const subscription_details = {
+        items: rows(items),
+        proration_behavior: "always_invoice" as const,
+        proration_date: at,
+      };
+      return { ...(await preview({ customer, subscription: id, subscription_details })), at };
+    },
 
     quoteRecurring: ({ id, customer }, items) =>
       preview({
@@ -93,8 +102,7 @@ export function subscriptionChanges(payment: Payment): SubscriptionChanges {
 
     async upgrade(facts, items, at, work) {
       const before = await read(facts.id);
-      const starts = before.items.data.map(({ current_period_start }) => current_period_start);
-      if (at !== null && starts.some((start) => start > at)) {
+      if (at !== null && at < periodStart(before)) {
         throw new Problem("stale_preview", "The preview is of a period that is over: ask for another one");
       }
       const kept = keeping(before);
@@ -117,7 +125,10 @@ export function subscriptionChanges(payment: Payment): SubscriptionChanges {
       if (invoice === null || typeof invoice === "string") return { isPending, invoice: null };
       const isNew = invoice.id !== before.latest_invoice;
       if (!isNew && !isPending) return { isPending, invoice: null };
-      return { isPending, invoice: { id: invoice.id, total: invoice.total, hostedUrl: invoice.hosted_invoice_url ?? null } };
+      return {
+        isPending,
+        invoice: { id: invoice.id, total: invoice.total, hostedUrl: invoice.hosted_invoice_url ?? null },
+      };
     },
 
     reduce: (facts, items, work) =>
@@ -126,14 +137,18 @@ export function subscriptionChanges(payment: Payment): SubscriptionChanges {
     async schedule(facts, shape, work) {
       const { id, schedule } = facts;
       // A repetition has just let go of the schedule that the first one made: it makes another one.
-      const made = await payment.write("create schedule", stepKey(work, "schedule", [id, schedule]), (client, options) =>
-        client.subscriptionSchedules.create({ from_subscription: id }, options),
+      const made = await payment.write(
+        "create schedule",
+        stepKey(work, "schedule", [id, schedule]),
+        (client, options) => client.subscriptionSchedules.create({ from_subscription: id }, options),
       );
       const current = made.phases.find(({ start_date }) => start_date === made.current_phase?.start_date);
       if (current === undefined) throw new PaymentFailure("failed", "create schedule");
       const now = current.items.map(({ price, quantity = 1 }) => ({ price: idOf(price), quantity }));
       const others = now.filter(({ price }) => price !== facts.basePrice && price !== facts.seatPrice);
-      const discounts = current.discounts.flatMap(({ discount }) => (discount === null ? [] : { discount: idOf(discount) }));
+      const discounts = current.discounts.flatMap(({ discount }) =>
+        discount === null ? [] : { discount: idOf(discount) },
+      );
       const shared = discounts.length === 0 ? {} : { discounts };
       const asked = {
         end_behavior: "release" as const,
@@ -168,6 +183,10 @@ export function subscriptionChanges(payment: Payment): SubscriptionChanges {
     },
   };
 }
+
+/** When the period began in which a proration may lie, Unix seconds. */
+const periodStart = ({ items }: { readonly items: { readonly data: readonly { current_period_start: number }[] } }) =>
+  Math.max(0, ...items.data.map(({ current_period_start }) => current_period_start));
 
 /** How it is taken back that a subscription ends; null: it does not. */
 function keeping({

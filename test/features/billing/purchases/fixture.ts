@@ -1,4 +1,4 @@
-/** Two nodes beside each other, the payment provider, and people who buy. */
+/** Nodes beside each other, the payment provider, and people who buy. */
 import { type Answer, type NodeProcess, startNodeProcess } from "../../../harness/node/node-process.ts";
 import { type PaymentService, startPaymentService } from "../../../harness/outside/payment-service/service.ts";
 import { type Sold, sell } from "../../../harness/outside/payment-service/sold.ts";
@@ -15,10 +15,10 @@ export class PurchaseFixture {
     readonly stores: TestStores,
     readonly service: PaymentService,
     readonly sold: Sold,
-    readonly nodes: readonly [NodeProcess, NodeProcess],
+    readonly nodes: readonly [NodeProcess, ...NodeProcess[]],
   ) {}
 
-  static async open(): Promise<PurchaseFixture> {
+  static async open(others = 0): Promise<PurchaseFixture> {
     const [stores, service] = await Promise.all([freshStores(), startPaymentService()]);
     const sold = await sell(service, [
       "pro base month",
@@ -28,11 +28,15 @@ export class PurchaseFixture {
       "business seat year",
       "enterprise base month",
     ]);
-    const env = { PAYMENT_SECRET_KEY: service.secretKey, PAYMENT_WEBHOOK_SECRET: "whsec_a", PAYMENT_API_BASE: service.url };
+    const env = {
+      PAYMENT_SECRET_KEY: service.secretKey,
+      PAYMENT_WEBHOOK_SECRET: "whsec_a",
+      PAYMENT_API_BASE: service.url,
+    };
     const first = await startNodeProcess(stores, { env });
-    const second = await startNodeProcess(stores, { env });
+    const further = await Promise.all(Array.from({ length: others }, () => startNodeProcess(stores, { env })));
     service.webhooks.sendTo({ url: `${first.url}/v1/webhooks/stripe`, secret: "whsec_a" });
-    return new PurchaseFixture(stores, service, sold, [first, second]);
+    return new PurchaseFixture(stores, service, sold, [first, ...further]);
   }
 
   async close(): Promise<void> {

@@ -5,12 +5,14 @@ import { type Buyer, PurchaseFixture } from "./fixture.ts";
 
 let fixture: PurchaseFixture;
 beforeAll(async () => {
-  fixture = await PurchaseFixture.open();
+  fixture = await PurchaseFixture.open(1);
 });
 afterAll(() => fixture?.close());
 
 const customersOf = (tenant: string) =>
   [...fixture.service.account.customers.values()].filter(({ metadata }) => metadata.tenant_id === tenant);
+const invoicesOf = (customer: string) =>
+  [...fixture.service.account.invoices.values()].filter((row) => row.customer === customer);
 const openSessions = (customer: string) =>
   [...fixture.service.account.checkouts.values()].filter((row) => row.customer === customer && row.status === "open");
 const tenantOf = async (person: Buyer): Promise<string> => (await person.done("GET", "/subscription")).tenant_id;
@@ -30,7 +32,11 @@ test("prices come in order of tiers, with null for what is not sold", async () =
     seat_monthly: null,
     seat_annual: null,
   });
-  expect(tiers[1].seat_annual).toEqual({ price_id: fixture.priceId("business seat year"), amount: 15000, currency: "usd" });
+  expect(tiers[1].seat_annual).toEqual({
+    price_id: fixture.priceId("business seat year"),
+    amount: 15000,
+    currency: "usd",
+  });
 });
 
 test("prices are read behind an answer, and go on while the provider fails", async () => {
@@ -78,7 +84,8 @@ test("what is not sold, or leads elsewhere, is refused", async () => {
     [{ price_id: business, seats: 1001 }, "422 validation_failed"],
     [{}, "422 validation_failed"],
   ];
-  for (const [wish, refusal] of refusals) expect([wish, await ann.refused("POST", "/checkout", wish)]).toEqual([wish, refusal]);
+  for (const [wish, refusal] of refusals)
+    expect([wish, await ann.refused("POST", "/checkout", wish)]).toEqual([wish, refusal]);
   expect(await ann.refused("POST", "/portal", { return_url: "https://elsewhere.test/" })).toBe("422 url_not_allowed");
   const own = "http://svc.test/back?from=x";
   const { session_id } = await ann.done("POST", "/checkout", { price_id: business, cancel_url: own, tier: "business" });
@@ -159,7 +166,17 @@ test("invoices of a tenant alone, page by page; none is asked of one that never 
   expect([first.count, second.count, second.next_cursor]).toEqual([1, 1, null]);
   expect(second.items[0]).toMatchObject({ amount: 10000, amount_due: 10000, amount_paid: 10000, status: "paid" });
   expect(Object.keys(second.items[0]).sort()).toEqual(
-    ["amount", "amount_due", "amount_paid", "created", "currency", "hosted_invoice_url", "id", "pdf_url", "status"].sort(),
+    [
+      "amount",
+      "amount_due",
+      "amount_paid",
+      "created",
+      "currency",
+      "hosted_invoice_url",
+      "id",
+      "pdf_url",
+      "status",
+    ].sort(),
   );
   expect(await ann.refused("GET", "/invoices?cursor=bm9uZQ")).toBe("422 validation_failed");
   expect(await ann.refused("GET", "/invoices?limit=101")).toBe("422 validation_failed");
@@ -211,4 +228,38 @@ test("what is bought is on record, and a failure as one", async () => {
     "billing.tier_changed allowed",
     "billing.tier_changed failed",
   ]);
+});
+
+test("changes on two nodes at once are paid once", async () => {
+  const ann = await fixture.person("ann");
+  const customer = await ann.subscribe("pro base month");
+  const answers = await Promise.all(
+    [0, 1, 0, 1].map((node) => ann.call("POST", "/change-tier", { target_tier: "business" }, {}, node)),
+  );
+  expect(answers.map(({ body }) => body.action).sort()).toEqual([
+    "no_change",
+    "no_change",
+    "no_change",
+    "upgrade_immediate",
+  ]);
+  expect(invoicesOf(customer)).toHaveLength(2);
+});
+
+test("a reply lost after the effect charges nothing twice", async () => {
+  const ann = await fixture.person("ann");
+  const customer = await ann.subscribe("business base month");
+  const order = { method: "POST", path: /\/v1\/subscriptions\//, fault: { kind: "lost" } } as const;
+  const end = fixture.service.fail(order);
+  const wish = { target_tier: "enterprise" };
+  const key = { "Idempotency-Key": "lost-upgrade" };
+  expect((await ann.call("POST", "/change-tier", wish, key)).status).toBe(502);
+  end();
+  for (const headers of [key, {}]) {
+    const { status, body } = await ann.call("POST", "/change-tier", wish, headers, 1);
+    expect([status, body.subscription.tier]).toEqual([200, "enterprise"]);
+  }
+  expect(invoicesOf(customer)).toHaveLength(2);
+  fixture.service.fail({ ...order, times: 1 });
+  await ann.done("POST", "/change-tier", { target_tier: "free" });
+  expect(ann.subscriptionsOf(customer)).toHaveLength(1);
 });
