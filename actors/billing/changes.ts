@@ -81,7 +81,11 @@ export type ChangeAction = TierChange["action"];
  * seats or the year is had now, the opposite at the end of the period.
  * @param now what the subscription is; its tier is known
  */
-export function tierChange(now: Facts & { readonly tier: PaidTier }, wish: TierWish, catalogue: Catalogue): TierChange | Refused {
+export function tierChange(
+  now: Facts & { readonly tier: PaidTier },
+  wish: TierWish,
+  catalogue: Catalogue,
+): TierChange | Refused {
   if (wish.tier === "free") return { action: "cancel_at_period_end" };
   const interval = wish.interval ?? now.interval ?? "month";
   const isSameSlot = wish.tier === now.tier && interval === now.interval;
@@ -103,7 +107,8 @@ function sameSlot(
   offered: OfferedTier | undefined,
 ): Shape | Refused {
   const interval = now.interval ?? "month";
-  const extraSeats = seats === null || seats === seatCount(now) ? now.extraSeats : extraSeatsFor(seats, now.includedSeats);
+  const extraSeats =
+    seats === null || seats === seatCount(now) ? now.extraSeats : extraSeatsFor(seats, now.includedSeats);
   const seatPrice = now.seatPrice ?? offered?.seat[interval]?.priceId ?? null;
   if (extraSeats > 0 && seatPrice === null) return { refusal: "seats_not_available" };
   return shapeOf(now.tier, interval, null, extraSeats, now.seatPrice === null ? seatPrice : null, now.includedSeats);
@@ -172,7 +177,11 @@ export function itemChanges(now: Facts, { basePrice, extraSeats, seatPrice }: Sh
 }
 
 /** What a subscription of this shape consists of. @param others items that are none of ours, which stay */
-export function linesOf(now: Facts, { basePrice, extraSeats, seatPrice }: Shape, others: readonly Line[]): readonly Line[] {
+export function linesOf(
+  now: Facts,
+  { basePrice, extraSeats, seatPrice }: Shape,
+  others: readonly Line[],
+): readonly Line[] {
   const base = basePrice ?? now.basePrice;
   const seat = seatPrice ?? now.seatPrice;
   return [

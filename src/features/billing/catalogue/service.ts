@@ -30,7 +30,11 @@ const usableMs = 60 * 60_000;
 /** After a failure the provider is left alone for so long, unless an answer depends on it. */
 const pauseMs = 10_000;
 
-export function createCatalogue({ payment, brand, clock = () => performance.now() }: CatalogueOptions): CatalogueService {
+export function createCatalogue({
+  payment,
+  brand,
+  clock = () => performance.now(),
+}: CatalogueOptions): CatalogueService {
   let held: { readonly sold: Sold; readonly at: number } | null = null;
   let reading: Promise<Sold> | null = null;
   let failedAt = Number.NEGATIVE_INFINITY;
@@ -41,7 +45,10 @@ export function createCatalogue({ payment, brand, clock = () => performance.now(
         client.products.list({ ...page, active: true }, options),
       ),
       payment.list("list prices", (client, page, options) =>
-        client.prices.list({ ...page, active: true, type: "recurring", recurring: { usage_type: "licensed" } }, options),
+        client.prices.list(
+          { ...page, active: true, type: "recurring", recurring: { usage_type: "licensed" } },
+          options,
+        ),
       ),
     ]);
     const ours = products.flatMap((product) => readProduct(product) ?? []);

@@ -1,4 +1,6 @@
 /** Changes of what a tenant has subscribed: its tier, its seats. */
+
+import type { PaidTier } from "../../../../actors/billing/catalogue.ts";
 import {
   type ChangeAction,
   isChangeable,
@@ -10,15 +12,14 @@ import {
   type TierWish,
   tierChange,
 } from "../../../../actors/billing/changes.ts";
-import type { PaidTier } from "../../../../actors/billing/catalogue.ts";
 import { seatCount } from "../../../../actors/billing/standing.ts";
 import type { Facts } from "../../../../actors/billing/subscription.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import { PaymentFailure } from "../../../adapters/payment/port.ts";
 import type { CatalogueService } from "../catalogue/service.ts";
 import { askingProvider, requireSold } from "../problems.ts";
-import type { Purchase } from "./purchase.ts";
 import type { Charged, Quote, SubscriptionChanges } from "./provider.ts";
+import type { Purchase } from "./purchase.ts";
 import type { InTurn } from "./turns.ts";
 
 export interface ChangesOptions {
@@ -164,7 +165,12 @@ export function createChanges({ provider, catalogue, inTurn, current, people, no
           const isNothing = change.action === "no_change" && facts.schedule === null && facts.pending === null;
           if (!isNothing) await began();
           const invoice = isNothing ? null : await apply(subject, facts, change, previewedAt, work);
-          return { action: change.action, seats, invoice, effectiveAt: effectiveAt(facts, change, previewedAt ?? now()) };
+          return {
+            action: change.action,
+            seats,
+            invoice,
+            effectiveAt: effectiveAt(facts, change, previewedAt ?? now()),
+          };
         }),
       ),
 

@@ -1,5 +1,5 @@
 /** Checkouts and the portal: pages of the provider on which a person pays, or looks after what is paid. */
-import { checkoutLines, isAllowedUrl, isInTheWay, type CheckoutWish } from "../../../../actors/billing/changes.ts";
+import { type CheckoutWish, checkoutLines, isAllowedUrl, isInTheWay } from "../../../../actors/billing/changes.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import { type Payment, PaymentFailure } from "../../../adapters/payment/port.ts";
 import type { CatalogueService } from "../catalogue/service.ts";
@@ -127,8 +127,10 @@ export function createCheckouts({ payment, catalogue, customers, inTurn, places 
           customers.use(subject, buyer, async (customer) => {
             await began();
             const asked = { customer, return_url };
-            const { url } = await payment.write("create portal session", stepKey(work, "portal", asked), (client, options) =>
-              client.billingPortal.sessions.create(asked, options),
+            const { url } = await payment.write(
+              "create portal session",
+              stepKey(work, "portal", asked),
+              (client, options) => client.billingPortal.sessions.create(asked, options),
             );
             return url;
           }),

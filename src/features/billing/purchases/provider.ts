@@ -69,8 +69,10 @@ export function subscriptionChanges(payment: Payment): SubscriptionChanges {
 
   async function preview(asked: PreviewAsked): Promise<Quote> {
     // It changes nothing: its key is there since the provider's client has one on every POST.
-    const { total, currency } = await payment.write("preview invoice", `preview.${crypto.randomUUID()}`, (client, options) =>
-      client.invoices.createPreview(asked, options),
+    const { total, currency } = await payment.write(
+      "preview invoice",
+      `preview.${crypto.randomUUID()}`,
+      (client, options) => client.invoices.createPreview(asked, options),
     );
     return { total, currency };
   }
@@ -117,7 +119,10 @@ export function subscriptionChanges(payment: Payment): SubscriptionChanges {
       if (invoice === null || typeof invoice === "string") return { isPending, invoice: null };
       const isNew = invoice.id !== before.latest_invoice;
       if (!isNew && !isPending) return { isPending, invoice: null };
-      return { isPending, invoice: { id: invoice.id, total: invoice.total, hostedUrl: invoice.hosted_invoice_url ?? null } };
+      return {
+        isPending,
+        invoice: { id: invoice.id, total: invoice.total, hostedUrl: invoice.hosted_invoice_url ?? null },
+      };
     },
 
     reduce: (facts, items, work) =>
@@ -126,14 +131,18 @@ export function subscriptionChanges(payment: Payment): SubscriptionChanges {
     async schedule(facts, shape, work) {
       const { id, schedule } = facts;
       // A repetition has just let go of the schedule that the first one made: it makes another one.
-      const made = await payment.write("create schedule", stepKey(work, "schedule", [id, schedule]), (client, options) =>
-        client.subscriptionSchedules.create({ from_subscription: id }, options),
+      const made = await payment.write(
+        "create schedule",
+        stepKey(work, "schedule", [id, schedule]),
+        (client, options) => client.subscriptionSchedules.create({ from_subscription: id }, options),
       );
       const current = made.phases.find(({ start_date }) => start_date === made.current_phase?.start_date);
       if (current === undefined) throw new PaymentFailure("failed", "create schedule");
       const now = current.items.map(({ price, quantity = 1 }) => ({ price: idOf(price), quantity }));
       const others = now.filter(({ price }) => price !== facts.basePrice && price !== facts.seatPrice);
-      const discounts = current.discounts.flatMap(({ discount }) => (discount === null ? [] : { discount: idOf(discount) }));
+      const discounts = current.discounts.flatMap(({ discount }) =>
+        discount === null ? [] : { discount: idOf(discount) },
+      );
       const shared = discounts.length === 0 ? {} : { discounts };
       const asked = {
         end_behavior: "release" as const,

@@ -39,7 +39,9 @@ export const NewCheckout = Type.Object({
   ),
   success_url: Type.Optional(Place),
   cancel_url: Type.Optional(Place),
-  tier: Type.Optional(Type.String({ maxLength: 64, description: "What the price is taken for; refused where it is another" })),
+  tier: Type.Optional(
+    Type.String({ maxLength: 64, description: "What the price is taken for; refused where it is another" }),
+  ),
 });
 export const Checkout = Type.Object({ url: Type.String(), session_id: Type.String(), expires_at: Time });
 

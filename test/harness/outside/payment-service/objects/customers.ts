@@ -90,9 +90,11 @@ export function customers(account: Account, ended: (customer: string) => void): 
       accepts: searchParams,
       run: (params) => searched("/v1/customers/search", [...account.customers.values()], params),
     },
-    { method: "GET", path: "/v1/customers/:id", accepts: [],
-      run: (_params, id) =>
-        gone.has(id) ? { id, object: "customer", deleted: true } : customerOf(account, id, "id"),
+    {
+      method: "GET",
+      path: "/v1/customers/:id",
+      accepts: [],
+      run: (_params, id) => (gone.has(id) ? { id, object: "customer", deleted: true } : customerOf(account, id, "id")),
     },
     { method: "POST", path: "/v1/customers/:id", accepts: settable, run: update },
     { method: "DELETE", path: "/v1/customers/:id", accepts: [], run: remove },

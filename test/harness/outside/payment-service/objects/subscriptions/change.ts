@@ -90,7 +90,10 @@ export function update(account: Account, subscription: Subscription, params: Par
     throw invalid("A canceled subscription can only update its cancellation_details and metadata.");
   }
   const rows = params.objects("items");
-  if (subscription.schedule !== null && (rows !== null || params.has("cancel_at_period_end") || params.has("cancel_at"))) {
+  if (
+    subscription.schedule !== null &&
+    (rows !== null || params.has("cancel_at_period_end") || params.has("cancel_at"))
+  ) {
     throw invalid(`The subscription is managed by the subscription schedule \`${subscription.schedule}\`.`);
   }
   const behavior = params.choice("payment_behavior", paymentBehaviors, "allow_incomplete");
