@@ -1,11 +1,15 @@
 /** Billing: what tenants pay for at the payment provider, and what they have of it. */
 import { apiBaseFault, openPayment, paymentSettings } from "../../adapters/payment/port.ts";
 import { Secret } from "../../lib/secret.ts";
+import { audit } from "../audit/feature.ts";
+import { colony } from "../colony/feature.ts";
 import { defineFeature } from "../feature.ts";
 import { incidents } from "../incidents/feature.ts";
 import { billingMetrics } from "./metrics.ts";
 import { paymentProbe } from "./probe.ts";
+import { openSelling, placesOf } from "./purchases/open.ts";
 import { billingSweeps, eventWorker } from "./rounds.ts";
+import { purchaseRoutes } from "./routes/routes.ts";
 import { named } from "./schema.ts";
 import { billingSettings } from "./settings.ts";
 import { createComparison } from "./subscriptions/comparison.ts";
@@ -19,7 +23,7 @@ import { createProcessing } from "./webhook/processing.ts";
 
 export const billing = defineFeature({
   name: "billing",
-  needs: { incidents },
+  needs: { audit, colony, incidents },
   schemas: named,
   settings: {
     paymentSecretKey: paymentSettings.secretKey,
@@ -30,16 +34,21 @@ export const billing = defineFeature({
     const fault = paymentApiBase === undefined ? null : apiBaseFault(paymentApiBase, !production);
     return fault === null ? [] : [fault];
   },
-  tenantTables: ["billing_events", "billing_subscriptions", "billing_customers"],
-  open({ settings, sql, tenants, now, warn }, { incidents }) {
+  tenantTables: ["billing_events", "billing_subscriptions", "billing_customers", "billing_turns"],
+  open({ settings, sql, tenants, publicUrl, now, databaseNow, newId, warn }, { audit, colony, incidents }) {
     const metrics = billingMetrics();
     const view = createSubscriptionView({ sql, tenants, now });
     const { paymentSecretKey: secretKey, paymentApiBase: apiBase } = settings;
     const shared = { metrics: metrics.all };
     const read = subscriptionRoutes({ tenants, view, isConfigured: secretKey !== null });
+    const buying = { sql, tenants, audit, shown: view.of, newId };
     const intake = { sql, now, warn, counted: metrics.counted };
     if (secretKey === null) {
-      const routes = [...read, intakeRoute({ ...intake, secrets: [], stored: () => {} })];
+      const routes = [
+        ...read,
+        ...purchaseRoutes({ ...buying, selling: null }),
+        intakeRoute({ ...intake, secrets: [], stored: () => {} }),
+      ];
       return { ...shared, service: null, routes, health: { payment: null } };
     }
     const payment = openPayment({ secretKey, apiBase, warn });
@@ -47,6 +56,18 @@ export const billing = defineFeature({
     const provider = providerSubscriptions({ payment, brand: settings.paymentBrand });
     const subscriptions = createSubscriptions({ sql, tenants, provider, drift, now });
     const comparison = createComparison({ sql, provider, subscriptions, drift, warn, now });
+    const selling = openSelling({
+      sql,
+      payment,
+      brand: settings.paymentBrand,
+      places: placesOf(publicUrl, settings),
+      view,
+      subscriptions,
+      comparison,
+      people: colony.peopleOf,
+      databaseNow,
+      newId,
+    });
     const worker = eventWorker(
       createProcessing({ sql, provider, subscriptions, incidents, drift, counted: metrics.counted, warn }),
       warn,
@@ -59,7 +80,11 @@ export const billing = defineFeature({
         /** A tenant's customer at the provider; null: it is none. */
         customerOf: (tenant: string) => customerOf(sql, tenant),
       },
-      routes: [...read, intakeRoute({ ...intake, secrets, stored: worker.wake })],
+      routes: [
+        ...read,
+        ...purchaseRoutes({ ...buying, selling }),
+        intakeRoute({ ...intake, secrets, stored: worker.wake }),
+      ],
       jobs: [worker.begin],
       sweeps: billingSweeps({
         sql,

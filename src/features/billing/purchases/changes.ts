@@ -18,7 +18,7 @@ import { Problem } from "../../../../actors/kernel/problem.ts";
 import { PaymentFailure } from "../../../adapters/payment/port.ts";
 import type { CatalogueService } from "../catalogue/service.ts";
 import { askingProvider, requireSold } from "../problems.ts";
-import type { Charged, Quote, SubscriptionChanges } from "./provider.ts";
+import type { Charged, SubscriptionChanges } from "./provider.ts";
 import type { Purchase } from "./purchase.ts";
 import type { InTurn } from "./turns.ts";
 
@@ -137,19 +137,27 @@ export function createChanges({ provider, catalogue, inTurn, current, people, no
       askingProvider(async () => {
         const facts = await subscribed(subject);
         const change = await decided(facts, wish);
-        const previewedAt = now();
-        const shown = { previewedAt, effectiveAt: effectiveAt(facts, change, previewedAt), action: change.action };
+        const asked = now();
         if (change.action === "cancel_at_period_end") {
           const { currency } = await provider.quoteRecurring(facts, []);
-          return { ...shown, due: 0, renewal: 0, currency, seats: seatCount(facts) };
+          const effective = { effectiveAt: effectiveAt(facts, change, asked), previewedAt: asked };
+          return { action: change.action, due: 0, renewal: 0, currency, seats: seatCount(facts), ...effective };
         }
         const items = itemChanges(facts, change.shape);
-        const [renewal, due]: (Quote | null)[] = await Promise.all([
+        const [renewal, due] = await Promise.all([
           provider.quoteRecurring(facts, items),
-          change.action === "upgrade_immediate" ? provider.quoteNow(facts, items, previewedAt) : null,
+          change.action === "upgrade_immediate" ? provider.quoteNow(facts, items, asked) : null,
         ]);
-        const { currency = "", total = 0 } = renewal ?? {};
-        return { ...shown, due: due?.total ?? 0, renewal: total, currency, seats: change.shape.seats };
+        const previewedAt = due?.at ?? asked;
+        return {
+          action: change.action,
+          due: due?.total ?? 0,
+          renewal: renewal.total,
+          currency: renewal.currency,
+          effectiveAt: effectiveAt(facts, change, previewedAt),
+          seats: change.shape.seats,
+          previewedAt,
+        };
       }),
 
     changeTier: ({ subject, work, began }, wish, previewedAt) =>

@@ -26,8 +26,12 @@ export interface Quote {
 }
 
 export interface SubscriptionChanges {
-  /** What the change costs now. @param at the proration's date, Unix seconds */
-  quoteNow(facts: Facts, items: readonly ItemChange[], at: number): Promise<Quote>;
+  /**
+   * What the change costs now.
+   * @param at Unix seconds
+   * @returns with the proration's date: where the provider's clock is ahead, no earlier than the period
+   */
+  quoteNow(facts: Facts, items: readonly ItemChange[], at: number): Promise<Quote & { readonly at: number }>;
   /** What the subscription costs each period, changed in this way. */
   quoteRecurring(facts: Facts, items: readonly ItemChange[]): Promise<Quote>;
   /**
@@ -78,12 +82,15 @@ export function subscriptionChanges(payment: Payment): SubscriptionChanges {
   }
 
   return {
-    quoteNow: ({ id, customer }, items, at) =>
-      preview({
-        customer,
-        subscription: id,
-        subscription_details: { items: rows(items), proration_behavior: "always_invoice", proration_date: at },
-      }),
+    async quoteNow({ id, customer }, items, now) {
+      const at = Math.max(now, periodStart(await read(id)));
+      const subscription_details = {
+        items: rows(items),
+        proration_behavior: "always_invoice" as const,
+        proration_date: at,
+      };
+      return { ...(await preview({ customer, subscription: id, subscription_details })), at };
+    },
 
     quoteRecurring: ({ id, customer }, items) =>
       preview({
@@ -95,8 +102,7 @@ export function subscriptionChanges(payment: Payment): SubscriptionChanges {
 
     async upgrade(facts, items, at, work) {
       const before = await read(facts.id);
-      const starts = before.items.data.map(({ current_period_start }) => current_period_start);
-      if (at !== null && starts.some((start) => start > at)) {
+      if (at !== null && at < periodStart(before)) {
         throw new Problem("stale_preview", "The preview is of a period that is over: ask for another one");
       }
       const kept = keeping(before);
@@ -177,6 +183,10 @@ export function subscriptionChanges(payment: Payment): SubscriptionChanges {
     },
   };
 }
+
+/** When the period began in which a proration may lie, Unix seconds. */
+const periodStart = ({ items }: { readonly items: { readonly data: readonly { current_period_start: number }[] } }) =>
+  Math.max(0, ...items.data.map(({ current_period_start }) => current_period_start));
 
 /** How it is taken back that a subscription ends; null: it does not. */
 function keeping({
