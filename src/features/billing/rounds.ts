@@ -12,7 +12,6 @@ type Warn = (event: string, facts: Readonly<Record<string, unknown>>) => void;
 /** Events that another node stored, and those whose pause is over, wait no longer, ms. */
 const lookEveryMs = 1_000;
 const gracesEveryMs = 2_000;
-const comparisonsEveryMs = 60_000;
 const clearEveryMs = 3_600_000;
 const clearedAtOnce = 2_000;
 
@@ -67,18 +66,26 @@ export interface SweepOptions {
   readonly sql: Sql;
   readonly subscriptions: Pick<Subscriptions, "endGraces">;
   readonly comparison: Pick<Comparison, "due">;
+  readonly comparisonSeconds: number;
   readonly eventDays: number;
   readonly warn: Warn;
 }
 
-export function billingSweeps({ sql, subscriptions, comparison, eventDays, warn }: SweepOptions): (() => Stop)[] {
+export function billingSweeps({
+  sql,
+  subscriptions,
+  comparison,
+  comparisonSeconds,
+  eventDays,
+  warn,
+}: SweepOptions): (() => Stop)[] {
   const failed = (error: unknown): void => warn("billing", { error: String(error) });
   const clear = async (): Promise<void> => {
     while ((await eraseEvents(sql, eventDays, clearedAtOnce)) === clearedAtOnce);
   };
   return [
     () => repeatedly(gracesEveryMs, subscriptions.endGraces, failed),
-    () => repeatedly(comparisonsEveryMs, comparison.due, failed),
+    () => repeatedly(comparisonSeconds * 1000, comparison.due, failed),
     () => repeatedly(clearEveryMs, clear, failed),
   ];
 }

@@ -3,7 +3,7 @@
  * not tell is mended. A customer is compared by one node at a time; nothing waits for it.
  */
 import { differs, hear } from "../../../../actors/billing/events.ts";
-import { isOver, type Subscription } from "../../../../actors/billing/standing.ts";
+import { isOver, type Subscription, subscriptionsOf } from "../../../../actors/billing/standing.ts";
 import type { Facts } from "../../../../actors/billing/subscription.ts";
 import { PaymentFailure } from "../../../adapters/payment/port.ts";
 import type { Sql } from "../../../store/postgres/pool.ts";
@@ -81,6 +81,8 @@ export function createComparison({ sql, provider, subscriptions, drift, warn, no
       await compareOne(tenant, before, facts, failure, at);
     }
     for (const one of known.values()) if (!isOver(one.facts)) await compareUnlisted(tenant, one, at);
+    const { live } = subscriptionsOf(await subscriptionsOfTenant(sql, tenant), false, at);
+    if (live.length > 1) drift(tenant, { reason: "several_live", subscriptions: live.join(" ") });
     await sql`update billing_customers set checked_at = now() where tenant = ${tenant}`;
   }
 

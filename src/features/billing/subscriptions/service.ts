@@ -4,7 +4,7 @@
  */
 import type { Heard, Told } from "../../../../actors/billing/events.ts";
 import { hear } from "../../../../actors/billing/events.ts";
-import { isOver, type Subscription, subscriptionsOf } from "../../../../actors/billing/standing.ts";
+import { isOver, type Subscription, subscriptionsOf, tierInForce } from "../../../../actors/billing/standing.ts";
 import type { Tenants } from "../../../identity/tenants/tenants.ts";
 import type { Sql, Transaction } from "../../../store/postgres/pool.ts";
 import type { Incidents } from "../../incidents/port.ts";
@@ -112,14 +112,15 @@ export function createSubscriptions({ sql, tenants, provider, drift, now }: Subs
       const before = await subscriptionById(tx, id);
       const after = decide(before);
       await within?.(tx);
-      if (after === null) return { before, after, mustEnd: false, changed: false, live: [] };
+      if (after === null) return { before, after, mustEnd: false, changed: false, live: [], isFurther: false };
       await putSubscription(tx, tenant, after, seconds());
       const { changed, live } = await recompute(tx, tenant, locked.subscriptionTier !== null);
-      return { before, after, mustEnd: locked.isDeleted && !isOver(after.facts), changed, live };
+      const wasLive = before !== null && tierInForce(before, seconds()) !== "free";
+      const isFurther = live.length > 1 && live.includes(id) && !wasLive;
+      return { before, after, mustEnd: locked.isDeleted && !isOver(after.facts), changed, live, isFurther };
     });
     if (done.changed) tenants.changed(tenant);
-    if (done.changed && done.live.length > 1)
-      drift(tenant, { reason: "several_live", subscriptions: done.live.join(" ") });
+    if (done.isFurther) drift(tenant, { reason: "several_live", subscriptions: done.live.join(" ") });
     const { before, after, mustEnd } = done;
     return { before, after, mustEnd };
   }

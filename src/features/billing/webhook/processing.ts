@@ -17,7 +17,16 @@ import type { Incidents } from "../../incidents/port.ts";
 import type { ProviderSubscriptions } from "../subscriptions/provider.ts";
 import { linkCustomer, subscriptionById, tenantOfCustomer } from "../subscriptions/records.ts";
 import { type Changed, type Drift, type Subscriptions, UnknownTenant } from "../subscriptions/service.ts";
-import { type ClaimedEvent, ClaimLost, claimEvents, type Outcome, postponeEvent, settleEvent } from "./records.ts";
+import {
+  type ClaimedEvent,
+  ClaimLost,
+  claimEvents,
+  type Outcome,
+  postponeEvent,
+  renewClaims,
+  renewEveryMs,
+  settleEvent,
+} from "./records.ts";
 
 export interface ProcessingOptions {
   readonly sql: Sql;
@@ -169,12 +178,25 @@ export function createProcessing(options: ProcessingOptions): () => Promise<bool
 
   return async () => {
     const claimed = await claimEvents(sql, atOnce);
+    if (claimed.length === 0) return false;
+    const open = new Set(claimed);
+    const renewal = setInterval(() => {
+      renewClaims(sql, [...open]).catch((error: unknown) => warn("billing_events", { error: String(error) }));
+    }, renewEveryMs);
     // Those of one customer one after the other; the body names it before anything else is known of it.
     const lanes = [...Map.groupBy(claimed, laneOf).values()];
     const next = async (): Promise<void> => {
-      for (let lane = lanes.shift(); lane !== undefined; lane = lanes.shift()) for (const one of lane) await work(one);
+      for (let lane = lanes.shift(); lane !== undefined; lane = lanes.shift())
+        for (const one of lane) {
+          await work(one);
+          open.delete(one);
+        }
     };
-    await Promise.all(Array.from({ length: Math.min(sideBySide, lanes.length) }, next));
+    try {
+      await Promise.all(Array.from({ length: Math.min(sideBySide, lanes.length) }, next));
+    } finally {
+      clearInterval(renewal);
+    }
     return claimed.length === atOnce;
   };
 }

@@ -42,13 +42,14 @@ export async function storeEvents(sql: Sql, events: readonly NewEvent[]): Promis
   return events.map(({ event }) => fresh.delete(event.id));
 }
 
-/** How long a node has for what it claims, s. What it does not finish goes to another one. */
-const claimSeconds = 180;
+/** How long a claim holds that is not renewed, ms: what a node that ended leaves unfinished goes to another one then. */
+const claimMs = 8_000;
+export const renewEveryMs = 2_500;
 
 /** Events that are due, the oldest first. */
 export async function claimEvents(sql: Sql, limit: number): Promise<readonly ClaimedEvent[]> {
   const rows = await sql<ClaimedRow[]>`
-    update billing_events set attempts = attempts + 1, due_at = now() + ${`${claimSeconds} seconds`}::text::interval
+    update billing_events set attempts = attempts + 1, due_at = now() + ${`${claimMs} milliseconds`}::text::interval
     where event_id = any(array(
       select event_id from billing_events where state = 'received' and due_at <= now()
       order by due_at, seq limit ${limit} for update skip locked))
@@ -65,6 +66,15 @@ interface ClaimedRow {
   readonly attempts: number;
   readonly seq: string;
   readonly event_at: string;
+}
+
+/** Keeps what is not worked through yet. */
+export async function renewClaims(sql: Sql, claimed: readonly ClaimedEvent[]): Promise<void> {
+  await sql`
+    update billing_events e set due_at = now() + ${`${claimMs} milliseconds`}::text::interval
+    from json_to_recordset(${JSON.stringify(claimed.map(({ id, attempts }) => ({ id, attempts })))}::text::json)
+      as row(id text, attempts integer)
+    where e.event_id = row.id and e.attempts = row.attempts and e.state = 'received'`;
 }
 
 /** The event went to another node meanwhile, which does all of it. */
