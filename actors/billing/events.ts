@@ -2,7 +2,7 @@
 import type { Json } from "../kernel/json.ts";
 import type { Metadata } from "./catalogue.ts";
 import { count, fields, idOf, metadata, name } from "./read.ts";
-import { isOver, type Subscription } from "./standing.ts";
+import { isOver, type Subscription, tierInForce } from "./standing.ts";
 import { type Facts, readSubscription, type Seen } from "./subscription.ts";
 
 /** An event, as far as it is the same for all. */
@@ -37,7 +37,14 @@ export type Task =
   /** It brings the subscription as it stood then. */
   | { readonly task: "apply"; readonly subject: Subject; readonly seen: Seen; readonly isDeletion: boolean }
   /** It says that something happened to a subscription, which is read at the provider. */
-  | { readonly task: "read"; readonly subject: Subject; readonly subscription: string; readonly cause: Cause }
+  | {
+      readonly task: "read";
+      readonly subject: Subject;
+      readonly subscription: string;
+      readonly cause: Cause;
+      /** Of a payment. */
+      readonly invoice: string | null;
+    }
   | { readonly task: "ignore" };
 
 /** `completed`: a checkout was paid; `failed`, `paid`: an invoice. */
@@ -71,7 +78,8 @@ export function taskOf({ type, object }: ProviderEvent): Task {
   const { subscription, said, reference } = cause === "completed" ? ofSession(object) : ofInvoice(object);
   if (subscription === null) return ignored;
   const subject = { subscription, customer: idOf(fields(object).customer), metadataTenant: tenantIn(said), reference };
-  return { task: "read", subject, subscription, cause };
+  const invoice = cause === "completed" ? null : idOf(object);
+  return { task: "read", subject, subscription, cause, invoice };
 }
 
 const tenantIn = ({ tenant_id }: Metadata): string | null => tenant_id ?? null;
@@ -99,8 +107,19 @@ function ofInvoice(object: Json): Named {
 export type Told =
   /** By an event, as it stood then. */
   | { readonly by: "event"; readonly at: number; readonly facts: Facts; readonly isDeletion: boolean }
-  /** By the provider, asked for it. `at`: of the event that it was asked for, null where it was another reason. */
-  | { readonly by: "provider"; readonly at: number | null; readonly facts: Facts; readonly cause: Cause | "doubt" }
+  /**
+   * By the provider, asked for it.
+   * @member at           of the event that it was asked for; null: for another reason
+   * @member isOpenFailure whether the payment that failed is of what the subscription still waits for: it may have been
+   *   that of a change which did not happen
+   */
+  | {
+      readonly by: "provider";
+      readonly at: number | null;
+      readonly facts: Facts;
+      readonly cause: Cause | "doubt";
+      readonly isOpenFailure: boolean;
+    }
   /**
    * By the provider, asked for all of its subscriptions.
    * @member at           Unix seconds before it was asked
@@ -172,7 +191,7 @@ function withPayments(known: Subscription | null, told: Exclude<Told, { by: "com
   const { status } = facts;
   const isPaid = told.by === "event" ? status === "active" || status === "trialing" : told.cause === "paid";
   if (isPaid) return { ...before, inOrderAt: Math.max(inOrderAt ?? 0, at) };
-  const hasFailed = status === "past_due" && (told.by === "event" || told.cause === "failed");
+  const hasFailed = status === "past_due" && (told.by === "event" || (told.cause === "failed" && told.isOpenFailure));
   return hasFailed ? { ...before, failedAt: withFailure(failedAt, at) } : before;
 }
 
@@ -198,6 +217,15 @@ function compared(known: Subscription | null, told: Extract<Told, { by: "compari
   };
 }
 
-/** Whether a comparison found what the events had not told: what is in force, or what is shown of it. */
-export const differs = (known: Subscription | null, found: Subscription): boolean =>
-  known === null ? !isOver(found.facts) : JSON.stringify(known.facts) !== JSON.stringify(found.facts);
+/**
+ * Whether a comparison found what events had not told: something that is in force, or shown.
+ * @param now Unix seconds
+ */
+export function differs(known: Subscription | null, found: Subscription, now: number): boolean {
+  if (known === null) return !isOver(found.facts);
+  if (tierInForce(known, now) !== tierInForce(found, now)) return true;
+  const { pending, ...facts } = known.facts;
+  const other = found.facts;
+  if (pending?.tier !== other.pending?.tier || pending?.at !== other.pending?.at) return true;
+  return (Object.keys(facts) as (keyof typeof facts)[]).some((member) => facts[member] !== other[member]);
+}

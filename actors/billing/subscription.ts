@@ -39,6 +39,8 @@ export interface Seen {
   readonly scheduleId: string | null;
   /** What its schedule has it become next; undefined: the schedule is named only. */
   readonly next: Phase | null | undefined;
+  /** Null: not said. */
+  readonly latestInvoice: string | null;
   readonly metadata: Metadata;
   /** Products that came with it. */
   readonly products: readonly Product[];
@@ -72,6 +74,7 @@ export function readSubscription(value: unknown): Seen | null {
     periodEnd: count(given.current_period_end),
     scheduleId,
     next: scheduleId === null ? null : readNextPhase(given.schedule),
+    latestInvoice: idOf(given.latest_invoice),
     metadata: metadata(given.metadata),
     products: rows.flatMap((row) => readProduct(fields(fields(row).price).product) ?? []),
   };

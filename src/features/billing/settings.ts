@@ -32,6 +32,13 @@ export const billingSettings = {
     bounds: "1–100 characters",
     default: "",
   }),
+  billingComparisonSeconds: integer("SVC_BILLING_COMPARISON_SECONDS", {
+    meaning: "how often a node looks for customers whose subscriptions were not compared with the provider's for a day",
+    unit: "s",
+    min: 1,
+    max: 3600,
+    default: 60,
+  }),
   billingEventDays: integer("SVC_BILLING_EVENT_RETENTION_DAYS", {
     meaning: "how long events of the payment provider are kept once they are worked through",
     unit: "days",

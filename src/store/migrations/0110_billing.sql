@@ -16,7 +16,7 @@ create table billing_customers (
   -- When its subscriptions were last compared with the provider's; null: never.
   checked_at  timestamptz
 );
-create index billing_customers_to_check on billing_customers (checked_at nulls first);
+create index billing_customers_to_check on billing_customers (coalesce(checked_at, created_at));
 
 -- Every subscription that was seen (actors/billing/subscription.ts), ended ones included.
 create table billing_subscriptions (

@@ -1,5 +1,6 @@
 /** Products and their prices. */
-import type { Account, Plan, Price } from "../account.ts";
+import type { Account } from "../account.ts";
+import type { Plan, Price } from "../shapes.ts";
 import { invalid, noSuch } from "../wire/errors.ts";
 import { listed, listParams } from "../wire/lists.ts";
 import type { Params } from "../wire/params.ts";
@@ -159,7 +160,14 @@ export function catalogue(account: Account): readonly Endpoint[] {
     return price;
   }
 
+  function productOf(_params: Params, id: string) {
+    const product = account.products.get(id);
+    if (product === undefined) throw noSuch("product", id);
+    return product;
+  }
+
   return [
+    { method: "GET", path: "/v1/products/:id", accepts: [], run: productOf },
     {
       method: "POST",
       path: "/v1/products",

@@ -1,5 +1,6 @@
 /** Customers. A customer that was deleted is remembered by its id alone. */
-import type { Account, Customer } from "../account.ts";
+import type { Account } from "../account.ts";
+import type { Customer } from "../shapes.ts";
 import { noSuch } from "../wire/errors.ts";
 import { listed, listParams, searched, searchParams } from "../wire/lists.ts";
 import type { Params } from "../wire/params.ts";
@@ -13,6 +14,8 @@ export function customerOf(account: Account, id: string, param: string): Custome
 
 /** @param ended what a deletion takes with it */
 export function customers(account: Account, ended: (customer: string) => void): readonly Endpoint[] {
+  const gone = new Set<string>();
+
   function create(params: Params): Customer {
     const clock = params.text("test_clock");
     if (clock !== null && !account.clocks.has(clock)) throw noSuch("test clock", clock, "test_clock");
@@ -64,6 +67,7 @@ export function customers(account: Account, ended: (customer: string) => void): 
     const customer = customerOf(account, id, "id");
     ended(id);
     account.customers.delete(id);
+    gone.add(id);
     account.emit("customer.deleted", customer);
     return { id, object: "customer", deleted: true };
   }
@@ -87,7 +91,12 @@ export function customers(account: Account, ended: (customer: string) => void): 
       accepts: searchParams,
       run: (params) => searched("/v1/customers/search", [...account.customers.values()], params),
     },
-    { method: "GET", path: "/v1/customers/:id", accepts: [], run: (_params, id) => customerOf(account, id, "id") },
+    {
+      method: "GET",
+      path: "/v1/customers/:id",
+      accepts: [],
+      run: (_params, id) => (gone.has(id) ? { id, object: "customer", deleted: true } : customerOf(account, id, "id")),
+    },
     { method: "POST", path: "/v1/customers/:id", accepts: settable, run: update },
     { method: "DELETE", path: "/v1/customers/:id", accepts: [], run: remove },
   ];

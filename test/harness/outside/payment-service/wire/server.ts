@@ -110,7 +110,7 @@ export async function serveWire({ secretKey, apiVersion, endpoints, find }: Wire
     const url = new URL(request.url ?? "/", "http://provider");
     const method = request.method ?? "GET";
     const body = await bodyOf(request);
-    const text = method === "GET" ? url.search.slice(1) : body;
+    const text = method === "POST" ? body : url.search.slice(1);
     const idempotencyKey = String(request.headers["idempotency-key"] ?? "") || null;
     const version = String(request.headers["stripe-version"] ?? "") || null;
     asked.push({ method, path: url.pathname, text: decodeURIComponent(text), idempotencyKey, apiVersion: version });

@@ -1,5 +1,6 @@
 /** Changes of a subscription: items, payment behaviours, updates that wait for their payment. */
-import type { Account, Item, Subscription } from "../../account.ts";
+import type { Account } from "../../account.ts";
+import type { Item, Subscription } from "../../shapes.ts";
 import { declined, invalid, noSuch } from "../../wire/errors.ts";
 import type { Params } from "../../wire/params.ts";
 import { planOf, priceOf } from "../catalogue.ts";
@@ -90,7 +91,10 @@ export function update(account: Account, subscription: Subscription, params: Par
     throw invalid("A canceled subscription can only update its cancellation_details and metadata.");
   }
   const rows = params.objects("items");
-  if (subscription.schedule !== null && (rows !== null || params.has("cancel_at_period_end"))) {
+  if (
+    subscription.schedule !== null &&
+    (rows !== null || params.has("cancel_at_period_end") || params.has("cancel_at"))
+  ) {
     throw invalid(`The subscription is managed by the subscription schedule \`${subscription.schedule}\`.`);
   }
   const behavior = params.choice("payment_behavior", paymentBehaviors, "allow_incomplete");
@@ -98,6 +102,7 @@ export function update(account: Account, subscription: Subscription, params: Par
   const cancelAtEnd = params.flag("cancel_at_period_end");
   if (rows === null) {
     if (cancelAtEnd !== null) setCancellation(account, subscription, cancelAtEnd);
+    if (params.has("cancel_at")) setCancelAt(account, subscription, params.integer("cancel_at"));
     subscription.metadata = params.metadata(subscription.metadata);
     account.emit("customer.subscription.updated", subscription, customer);
     return subscription;
@@ -155,6 +160,12 @@ export function setCancellation(account: Account, subscription: Subscription, is
   subscription.canceled_at = isWanted ? account.now(subscription.customer) : null;
   const reason = isWanted ? ("cancellation_requested" as const) : null;
   subscription.cancellation_details = { comment: null, feedback: null, feedback_option: null, reason };
+}
+
+function setCancelAt(account: Account, subscription: Subscription, at: number | null): void {
+  setCancellation(account, subscription, at !== null);
+  subscription.cancel_at_period_end = false;
+  subscription.cancel_at = at;
 }
 
 /** What follows from an invoice that is paid later than it was made. */

@@ -1,5 +1,6 @@
 /** What may be asked of subscriptions. */
-import type { Account, Subscription } from "../../account.ts";
+import type { Account } from "../../account.ts";
+import type { Subscription } from "../../shapes.ts";
 import { invalid, noSuch } from "../../wire/errors.ts";
 import { listed, listParams } from "../../wire/lists.ts";
 import type { Params } from "../../wire/params.ts";
@@ -53,12 +54,13 @@ export function subscriptions(account: Account): readonly Endpoint[] {
         "items",
         "metadata",
         "cancel_at_period_end",
+        "cancel_at",
         "proration_behavior",
         "proration_date",
         "payment_behavior",
       ],
       run: (params, id) => update(account, subscriptionOfId(account, id), params),
     },
-    { method: "DELETE", path: "/v1/subscriptions/:id", accepts: [], run: cancel },
+    { method: "DELETE", path: "/v1/subscriptions/:id", accepts: ["invoice_now", "prorate"], run: cancel },
   ];
 }
