@@ -3,10 +3,12 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { clientName } from "../../../actors/tool/run-tools.ts";
 import type { LooseJson } from "../../harness/loose-json.ts";
 import { calls, shell } from "../../harness/manifests.ts";
 import { until } from "../../harness/until.ts";
 import { ExecutionFixture } from "../executions/fixture.ts";
+import { callTool } from "../mcp/fixture.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "usage-"));
 const SVC_CONFIG_FILE = join(folder, "config.json");
@@ -106,17 +108,8 @@ test("a workflow's command and its executions count for the workflow", async () 
 });
 
 test("a call of the tool endpoint counts under no agent", async () => {
-  const params = { name: "svc.agent.list", arguments: {} };
-  const answer = await fetch(`${at.node.url}/v1/mcp`, {
-    method: "POST",
-    headers: {
-      Authorization: `Bearer ${await at.node.token()}`,
-      "Content-Type": "application/json",
-      Accept: "application/json, text/event-stream",
-    },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }),
-  });
-  expect(answer.status).toBe(200);
+  const { isError } = await callTool([at.node], clientName("svc.agent.list"), {});
+  expect(isError).toBe(false);
   await until(async () => rowOf(await usage("group_by=tool"), "svc.agent.list")?.tool_calls === 1, {
     what: "the call to be counted",
   });

@@ -1,6 +1,6 @@
 /** Usage told to the meters of the payment provider (docs/reference/usage.md). */
 import { readMeters } from "../../../../actors/usage/meters.ts";
-import { openPayment, paymentSettings } from "../../../adapters/payment/port.ts";
+import { paymentSettings } from "../../../adapters/payment/port.ts";
 import { readText } from "../../../config/setting.ts";
 import { repeatedly } from "../../../lib/timers.ts";
 import { billing } from "../../billing/feature.ts";
@@ -17,7 +17,7 @@ export const usageMeters = defineFeature({
   tenantTables: ["usage_pushes"],
   needs: { billing, incidents, usageUpkeep },
   settings: {
-    ...paymentSettings,
+    paymentSecretKey: paymentSettings.secretKey,
     paymentMeters: readText("PAYMENT_METERS", {
       meaning: "usage that is told to the payment provider: a figure and the name of its meter's event each",
       unit: "JSON",
@@ -29,13 +29,12 @@ export const usageMeters = defineFeature({
       },
     }),
   },
-  contradictions: ({ paymentMeters, secretKey }) =>
-    typeof paymentMeters === "string" && secretKey === null ? ["PAYMENT_METERS needs PAYMENT_SECRET_KEY"] : [],
-  open({ settings, sql, warn }, { incidents }) {
-    const { secretKey, apiBase, paymentMeters } = settings;
-    const meters = readMeters(paymentMeters ?? "{}");
-    if (secretKey === null || typeof meters === "string" || Object.keys(meters).length === 0) return { service: null };
-    const payment = openPayment({ secretKey, apiBase, warn });
+  contradictions: ({ paymentMeters, paymentSecretKey }) =>
+    typeof paymentMeters === "string" && paymentSecretKey === null ? ["PAYMENT_METERS needs PAYMENT_SECRET_KEY"] : [],
+  open({ settings, sql, warn }, { billing, incidents }) {
+    const meters = readMeters(settings.paymentMeters ?? "{}");
+    if (billing === null || typeof meters === "string" || Object.keys(meters).length === 0) return { service: null };
+    const { payment } = billing;
     const pushes = pushRecords(sql);
     const failed = (error: unknown) => warn("usage_push_failed", { error: String(error) });
     const round = () => pushUsage({ pushes, meters, payment, incidents });
