@@ -7,7 +7,7 @@ import type { VolumesOptions } from "./execution-volumes.ts";
 import { openVolumes } from "./open.ts";
 import { volumeRoutes } from "./routes.ts";
 import { named } from "./schema.ts";
-import { userVolumeRecords } from "./user-records.ts";
+import { heldByTenants, userVolumeRecords } from "./user-records.ts";
 
 export const volumes = defineFeature({
   name: "volumes",
@@ -28,6 +28,8 @@ export const volumes = defineFeature({
         ...volumes,
         /** Bytes in all volumes of the tenant, as its quota counts them. */
         heldBytes: userVolumeRecords(sql).tenantBytes,
+        /** Likewise, of tenants that have any. @param after the last one seen, by name; "" to begin */
+        heldByTenants,
         /** Registers whose executions mount volumes. @param known of the given ones, those that exist, of any tenant */
         heldBy: (known: VolumesOptions["executions"]): void => void holders.push(known),
       },

@@ -36,6 +36,7 @@ export function commandOptions(
     maxCommands: 4,
     watchVolumes: (executionId, plan, exceeded) => watchLimits(layout, executionId, plan, exceeded),
     secrets: { take: async ({ env }) => ({ env, masker: null }), look: async () => null },
+    used: async () => {},
     now: Date.now,
     ...changes,
   };
