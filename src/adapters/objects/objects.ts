@@ -60,7 +60,7 @@ function objectsOver(send: ObjectTransport, prefix: string) {
     upload: (options: UploadOptions): ObjectUpload => beginUpload(send, room, { ...options, key: full(options.key) }),
 
     /**
-     * Bytes of an object from `start` to before `end`, as they come; null: there is no such object.
+     * Bytes of an object from `start` to before `end`, as they come; null: there is no such object. No bytes are not asked for.
      * @throws Problem 503, also while it is read, where the store stops
      */
     async read(
@@ -68,14 +68,13 @@ function objectsOver(send: ObjectTransport, prefix: string) {
       { start, end }: { readonly start: number; readonly end: number },
       signal: AbortSignal | null = null,
     ): Promise<AsyncGenerator<Uint8Array<ArrayBuffer>> | null> {
-      // No range says nothing.
-      const headers = { range: `bytes=${start}-${Math.max(start, end - 1)}` };
-      const answer = await send({ method: "GET", key: full(key), headers, signal, expected: [404, 416] });
-      if (answer.status === 404) {
-        await boundedText(answer, maxListBytes);
-        return null;
-      }
-      return exactly(bodyOf(answer, signal), start === end ? 0 : end - start);
+      // No range of bytes says nothing, and an empty object has none.
+      if (start >= end) return nothing();
+      const headers = { range: `bytes=${start}-${end - 1}` };
+      const answer = await send({ method: "GET", key: full(key), headers, signal, expected: [404] });
+      if (answer.status !== 404) return exactly(bodyOf(answer, signal), end - start);
+      await boundedText(answer, maxListBytes);
+      return null;
     },
 
     /** Whether there is such an object, and its size. */
@@ -133,11 +132,12 @@ function objectsOver(send: ObjectTransport, prefix: string) {
   return store;
 }
 
+async function* nothing(): AsyncGenerator<Uint8Array<ArrayBuffer>> {}
+
 /** @throws ObjectsUnavailable where other than so many bytes come */
 async function* exactly(source: AsyncGenerator<Uint8Array<ArrayBuffer>>, bytes: number) {
   let left = bytes;
   for await (const piece of source) {
-    if (bytes === 0) return;
     left -= piece.byteLength;
     if (left < 0) throw new ObjectsUnavailable("the object is longer than it should be");
     yield piece;
