@@ -1,4 +1,4 @@
-/** A store of objects that speaks S3's protocol: put, read, removed and listed by name. */
+/** A store of objects that speaks S3's protocol: put, read and removed by name. */
 import { createHash } from "node:crypto";
 import { ObjectsUnavailable } from "./failure.ts";
 import type { ObjectSettings } from "./settings.ts";
@@ -16,7 +16,7 @@ export type ObjectStore = ReturnType<typeof openObjects>;
 const maxRemoved = 1_000;
 /** Where a store removes objects one by one. */
 const removedAtOnce = 16;
-const maxListBytes = 8 * 1024 * 1024;
+const maxAnswerBytes = 8 * 1024 * 1024;
 
 /** @throws TypeError where `objectContradictions` finds something */
 export function openObjects(settings: ObjectSettings, options: TransportOptions) {
@@ -49,7 +49,7 @@ function objectsOver(send: ObjectTransport, prefix: string) {
       expected: [400, 405, 501],
     } as const;
     const answer = await send(request);
-    const said = await boundedText(answer, maxListBytes);
+    const said = await boundedText(answer, maxAnswerBytes);
     if (!answer.ok) return false;
     const [, code = ""] = /<Error>.*?<Code>([A-Za-z0-9]{1,64})<\/Code>/s.exec(said) ?? [];
     if (code !== "") throw new ObjectsUnavailable(`not removed: ${code}`, answer.status);
@@ -73,7 +73,7 @@ function objectsOver(send: ObjectTransport, prefix: string) {
       const headers = { range: `bytes=${start}-${end - 1}` };
       const answer = await send({ method: "GET", key: full(key), headers, signal, expected: [404] });
       if (answer.status !== 404) return exactly(bodyOf(answer, signal), end - start);
-      await boundedText(answer, maxListBytes);
+      await boundedText(answer, maxAnswerBytes);
       return null;
     },
 
@@ -98,22 +98,6 @@ function objectsOver(send: ObjectTransport, prefix: string) {
 
     /** Takes away the parts of an upload that its process did not end. Repeatable. */
     abandon: (key: string, uploadId: string): Promise<void> => abortUpload(send, full(key), uploadId),
-
-    /** Names that begin so, in order, some at a time. @param after the last one that is known */
-    async list(beginning: string, after: string | null): Promise<readonly StoredObject[]> {
-      const query = {
-        "list-type": "2",
-        prefix: full(beginning),
-        ...(after === null ? {} : { "start-after": full(after) }),
-      };
-      const answer = await send({ method: "GET", key: "", query });
-      const text = await boundedText(answer, maxListBytes);
-      const own = prefix === "" ? 0 : prefix.length + 1;
-      return [...text.matchAll(/<Contents>(.*?)<\/Contents>/gs)].map(([, inside = ""]) => ({
-        key: plain(/<Key>(.*?)<\/Key>/s.exec(inside)?.[1] ?? "").slice(own),
-        size: Number(/<Size>(\d+)<\/Size>/.exec(inside)?.[1] ?? 0),
-      }));
-    },
 
     /** Writes, reads and removes something. @param name of its own @throws ObjectsUnavailable */
     async probe(name: string): Promise<void> {
@@ -144,7 +128,3 @@ async function* exactly(source: AsyncGenerator<Uint8Array<ArrayBuffer>>, bytes: 
   }
   if (left !== 0) throw new ObjectsUnavailable("the answer broke off");
 }
-
-const marks: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
-const plain = (text: string): string =>
-  text.replace(/&(amp|lt|gt|quot|apos);/g, (_, name: string) => marks[name] ?? "");
