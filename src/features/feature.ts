@@ -44,6 +44,8 @@ export interface NodeContext<S extends SettingTable = SettingTable> {
   readonly prefix: string;
   /** Absolute path. */
   readonly dataDir: string;
+  /** Absolute path of the folder of the volumes that stay. */
+  readonly storageRoot: string;
   readonly development: boolean;
   /** Where clients reach the public listener, without a trailing slash. */
   readonly publicUrl: string;

@@ -15,6 +15,7 @@ import {
   type OpenedFile,
   openForReading,
   readPath,
+  sendableFile,
   sendFile,
   statEtag,
   typeOfName,
@@ -63,7 +64,7 @@ export function createExecutionFiles({ executions, plans, volumes, now }: Execut
       const job = { view, path: inside, recursive, limit: maxEntries, after: null };
       const { entries, more } = await answering(() => listFiles(tenant, job, signal));
       return answer(
-        entries.map((entry) => fileEntry({ ...entry, path: shownPath(entry.path) }, null)),
+        entries.map((entry) => fileEntry({ ...entry, path: shownPath(entry.path), content: null })),
         more,
       );
     },
@@ -118,7 +119,7 @@ export function executionFileRoutes(files: ExecutionFiles): readonly Route[] {
       handler: async (call) => {
         const file = await files.open(call.tenant, call.params.id, call.params["*"]);
         // Content of an agent is never shown as a page of ours: see the headers of `sendFile`.
-        return sendFile(call.request, file, { type: typeOfName(file.name), etag: statEtag(file.stats) });
+        return sendFile(call.request, sendableFile(file), { type: typeOfName(file.name), etag: statEtag(file.stats) });
       },
     }),
   ];

@@ -4,9 +4,11 @@ import type { Plan } from "../../../actors/execution/start/plan.ts";
 import type { InstanceMount } from "../../adapters/sandbox/port.ts";
 import { isUuid } from "../../http/route.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
-import { VolumeLayout } from "./layout.ts";
+import type { VolumeLayout } from "./layout.ts";
+import type { Places } from "./places/port.ts";
 import { type VolumeReader, visibilityOf, volumeRecords } from "./records.ts";
 import { type KnownExecutions, volumesInUse } from "./runs/in-use.ts";
+import { indexing } from "./runs/indexing.ts";
 import { mountRun } from "./runs/instance-mounts.ts";
 import { measuring } from "./runs/measuring.ts";
 import { removing } from "./runs/removal.ts";
@@ -17,8 +19,8 @@ import { requireCompatible } from "./shared-mounts.ts";
 
 export interface VolumesOptions {
   readonly sql: Sql;
-  /** Absolute path. */
-  readonly dataDir: string;
+  readonly layout: VolumeLayout;
+  readonly places: Places;
   readonly executions: KnownExecutions;
   readonly newId: () => string;
   readonly now: () => number;
@@ -26,18 +28,19 @@ export interface VolumesOptions {
 
 export type Volumes = ReturnType<typeof createVolumes>;
 
-export function createVolumes({ sql, dataDir, executions, newId, now }: VolumesOptions) {
-  const layout = new VolumeLayout(dataDir);
+export function createVolumes({ sql, layout, places, executions, newId, now }: VolumesOptions) {
   const records = volumeRecords(sql);
   const { attached, running } = volumesInUse(records, executions);
   const { settle } = settling(records, newId);
-  const { view, readingView } = viewing(layout);
-  const { usageOf, measureWritten } = measuring(layout, records, attached, now);
-  const removal = removing(layout, records, attached, now);
+  const { view, readingView } = viewing(layout, places);
+  const { usageOf, measureWritten } = measuring(layout, places, records, attached, now);
+  const { settleIndexes } = indexing(sql, places, attached);
+  const removal = removing(layout, places, records, attached, now);
   const { removeOfExecution, removeOfErased, removeOfRun, removeOfAgent, heldForRuns, removeHeld } = removal;
 
   return {
     layout,
+    places,
     records,
     attached,
     settle,
@@ -45,6 +48,7 @@ export function createVolumes({ sql, dataDir, executions, newId, now }: VolumesO
     readingView,
     usageOf,
     measureWritten,
+    settleIndexes,
     removeOfExecution,
     removeOfErased,
     removeOfRun,
@@ -80,7 +84,7 @@ export function createVolumes({ sql, dataDir, executions, newId, now }: VolumesO
     ): Promise<InstanceMount[]> {
       const run = { executionId, mounts: plan.mounts, rules: plan.filesystem };
       await requireCompatible(records, run, running);
-      return mountRun(layout, run);
+      return mountRun(layout, places, run);
     },
 
     /** Calls `exceeded` once a volume of the execution is larger than its limit (`runs/size-watch.ts`). */

@@ -83,8 +83,9 @@ export function volumeRecords(sql: Sql) {
       },
     ): Promise<string> {
       const [row] = await sql<{ volume_id: string }[]>`
-        insert into volumes (volume_id, tenant, kind, label, owner_realm, owner_user_id, agent_id, size_limit_bytes)
-        values (${volume.id}, ${tenant}, 'agent', ${volume.name}, ${volume.owner?.realm ?? null},
+        insert into volumes (volume_id, root_id, indexed, tenant, kind, label, owner_realm, owner_user_id, agent_id,
+          size_limit_bytes)
+        values (${volume.id}, ${volume.id}, true, ${tenant}, 'agent', ${volume.name}, ${volume.owner?.realm ?? null},
           ${volume.owner?.userId ?? null}, ${volume.agentId}, ${volume.sizeLimit})
         on conflict (agent_id, tenant, label) where kind = 'agent' and deleted_at is null
         do update set size_limit_bytes = excluded.size_limit_bytes
@@ -104,8 +105,9 @@ export function volumeRecords(sql: Sql) {
       },
     ): Promise<string> {
       const [row] = await sql<{ volume_id: string }[]>`
-        insert into volumes (volume_id, tenant, kind, label, owner_realm, owner_user_id, workflow, size_limit_bytes)
-        values (${volume.id}, ${tenant}, 'workflow', ${volume.name}, ${volume.owner?.realm ?? null},
+        insert into volumes (volume_id, root_id, indexed, tenant, kind, label, owner_realm, owner_user_id, workflow,
+          size_limit_bytes)
+        values (${volume.id}, ${volume.id}, true, ${tenant}, 'workflow', ${volume.name}, ${volume.owner?.realm ?? null},
           ${volume.owner?.userId ?? null}, ${volume.workflow}, ${volume.sizeLimit})
         on conflict (tenant, workflow, label) where kind = 'workflow' and deleted_at is null
         do update set size_limit_bytes = excluded.size_limit_bytes
@@ -180,7 +182,11 @@ export function volumeRecords(sql: Sql) {
 
     /** @param settled nothing writes to it any more: the figures hold until it is mounted again */
     async noteUsage(volumeId: string, bytes: number, files: number, settled: boolean): Promise<void> {
+      // What was deleted and is still to be taken away is in these figures no more.
       await sql`
+        with settled as (
+          update volume_detached set counted = false where counted and volume_id = ${volumeId}
+        )
         update volumes set used_bytes = ${bytes}, file_count = ${files}, measured = ${settled}
         where volume_id = ${volumeId}`;
     },

@@ -87,8 +87,9 @@ export function userVolumeRecords(sql: Sql) {
       volume: { id: string; owner: VolumeOwner; label: string; sizeLimit: number; visibility: string },
     ): Promise<boolean> {
       const rows = await transaction`
-        insert into volumes (volume_id, tenant, kind, label, owner_realm, owner_user_id, visibility, size_limit_bytes)
-        values (${volume.id}, ${tenant}, 'user', ${volume.label}, ${volume.owner.realm}, ${volume.owner.userId},
+        insert into volumes (volume_id, root_id, indexed, tenant, kind, label, owner_realm, owner_user_id, visibility,
+          size_limit_bytes)
+        values (${volume.id}, ${volume.id}, true, ${tenant}, 'user', ${volume.label}, ${volume.owner.realm}, ${volume.owner.userId},
           ${volume.visibility}, ${volume.sizeLimit})
         on conflict do nothing returning 1`;
       return rows.length > 0;
@@ -125,19 +126,6 @@ export function userVolumeRecords(sql: Sql) {
           where tenant = ${tenant} and volume_id = ${volumeId} and deleted_at is null`;
         if (count > 0) await deleted(tx);
       });
-    },
-
-    async grow(transaction: Transaction, tenant: string, volumeId: string, bytes: number, files: number) {
-      await transaction`
-        update volumes set used_bytes = greatest(0, used_bytes + ${bytes}::bigint),
-          file_count = greatest(0, file_count + ${files}::int), updated_at = now()
-        where tenant = ${tenant} and volume_id = ${volumeId}`;
-    },
-
-    /** What it holds has to be measured again. */
-    async doubt(tenant: string, volumeId: string): Promise<void> {
-      await sql`
-        update volumes set measured = false, updated_at = now() where tenant = ${tenant} and volume_id = ${volumeId}`;
     },
   };
 }

@@ -21,6 +21,8 @@ import type { ExecutionState } from "../../../actors/execution/state.ts";
 import { createExecutionFiles, executionFileRoutes } from "../../../src/features/executions/files.ts";
 import type { Found } from "../../../src/features/executions/service.ts";
 import { createVolumes, type Volumes } from "../../../src/features/volumes/execution-volumes.ts";
+import { VolumeLayout } from "../../../src/features/volumes/layout.ts";
+import { localPlaces } from "../../../src/features/volumes/places/local/local-places.ts";
 import type { WantedVolumes } from "../../../src/features/volumes/runs/settle.ts";
 import { samplePlan } from "../../actors/execution/fixture.ts";
 import { freshStores, type TestStores } from "../../harness/stores.ts";
@@ -40,9 +42,11 @@ afterAll(async () => {
 beforeEach(() => {
   dataDir = mkdtempSync(join(tmpdir(), "svc-volumes-"));
   ended = new Map();
+  const layout = new VolumeLayout(dataDir);
   volumes = createVolumes({
     sql: stores.sql,
-    dataDir,
+    layout,
+    places: localPlaces(stores.sql, layout),
     executions: async (ids) =>
       ids.flatMap((id) => {
         const at = ended.get(id);

@@ -1,5 +1,5 @@
 /** Looking into a view for people: listings, single entries, open files. */
-import { closeSync, constants, type Stats } from "node:fs";
+import { constants, type Stats } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type Static, Type } from "@sinclair/typebox";
 import mime from "mime";
@@ -8,8 +8,9 @@ import { iso } from "../../../../actors/kernel/time.ts";
 import { BudgetExceeded } from "../../../lib/guarded/child.ts";
 import { runGuarded } from "../../../lib/guarded/guarded.ts";
 import type { ViewSpec } from "../../tools/fs/port.ts";
-import { look, View } from "../../tools/fs/port.ts";
+import { look, pathOf, View } from "../../tools/fs/port.ts";
 import { ToolFailure, type ToolOutcome, ToolRefusal } from "../../tools/port.ts";
+import type { Entry } from "../places/port.ts";
 import type { ListedEntry, ListingJob } from "./listing-program.ts";
 import { isDirectoryProblem } from "./paths.ts";
 
@@ -75,6 +76,8 @@ export interface OpenedFile {
   readonly fd: number;
   readonly stats: Stats;
   readonly name: string;
+  /** In the view, no link in it. */
+  readonly path: string;
 }
 
 /** @throws Problem 422 `is_a_directory`; ToolFailure; ToolRefusal */
@@ -83,18 +86,8 @@ export function openForReading(spec: ViewSpec, path: string): OpenedFile {
   return view.at(path, { access: "read" }, (place) => {
     if (view.kindOf(place) === "directory") throw isDirectoryProblem();
     const opened = view.openFile(place, constants.O_RDONLY);
-    return { ...opened, name: place.name ?? "" };
+    return { ...opened, name: place.name ?? "", path: pathOf(place) };
   });
-}
-
-/** Opens a file, hands it over and closes it. */
-export async function withFile<T>(spec: ViewSpec, path: string, use: (file: OpenedFile) => Promise<T>): Promise<T> {
-  const file = openForReading(spec, path);
-  try {
-    return await use(file);
-  } finally {
-    closeSync(file.fd);
-  }
 }
 
 /** The type a name stands for. */
@@ -102,11 +95,8 @@ export function typeOfName(name: string): string {
   return mime.getType(name) ?? "application/octet-stream";
 }
 
-/** An entry as clients read it. @param known what is known of its content */
-export function fileEntry(
-  { name, path, directory, size, modifiedMs }: ListedEntry,
-  known: { readonly sha256: string; readonly mime_type: string } | null,
-): FileEntry {
+/** An entry as clients read it. */
+export function fileEntry({ name, path, directory, size, modifiedMs, content }: Entry): FileEntry {
   return {
     name,
     path,
@@ -114,7 +104,7 @@ export function fileEntry(
     is_dir: directory,
     size_bytes: size,
     modified_at: iso(modifiedMs),
-    mime_type: directory ? null : (known?.mime_type ?? typeOfName(name)),
-    sha256: directory ? null : (known?.sha256 ?? null),
+    mime_type: directory ? null : (content?.mime_type ?? typeOfName(name)),
+    sha256: directory ? null : (content?.sha256 ?? null),
   };
 }

@@ -28,6 +28,9 @@ export interface ListedEntry {
 const maxNames = 200_000;
 const maxDepth = 100;
 
+/** Their code units are in the order of their bytes. */
+const plain = /^[\u0000-\ud7ff]*$/;
+
 interface Named {
   readonly name: string;
   readonly directory: boolean;
@@ -107,10 +110,15 @@ function namesIn(view: View, directory: Directory): { names: Named[]; more: bool
   return { names: names.sort(compare), more: false };
 }
 
-/** Directories first, then by name. */
+/** Directories first, then by name, byte by byte as the index of files has them. */
 function compare(a: Named, b: Named): number {
   if (a.directory !== b.directory) return a.directory ? -1 : 1;
-  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
+  if (a.name === b.name) return 0;
+  return plain.test(a.name) && plain.test(b.name)
+    ? a.name < b.name
+      ? -1
+      : 1
+    : Buffer.compare(Buffer.from(a.name), Buffer.from(b.name));
 }
 
 await serveGuarded(listing);

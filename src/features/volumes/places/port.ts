@@ -6,6 +6,7 @@
  * and `ToolRefusal` (made problems by `answering`), or `Problem`.
  */
 import type { Transaction } from "../../../store/postgres/pool.ts";
+import type { Usage } from "../layout.ts";
 
 /** Which volume. */
 export interface VolumeAt {
@@ -46,6 +47,9 @@ export interface ListPart {
 
 /** A file that is open for reading. To be closed. */
 export interface OpenContent {
+  readonly name: string;
+  /** Bytes. */
+  readonly size: number;
   readonly entry: Entry;
   readonly content: Content;
   /**
@@ -90,9 +94,10 @@ export interface Change {
   makeDirectory(path: string): Promise<void>;
   /**
    * A file takes the place of a file, a directory that of an empty one; missing parents are made.
+   * @param overwrite whether something may be there
    * @throws ToolFailure `not_found`; Problem 409 `destination_exists`
    */
-  move(from: string, to: string): Promise<void>;
+  move(from: string, to: string, overwrite: boolean): Promise<void>;
   /** With everything in it. @throws ToolFailure `not_found` */
   remove(path: string): Promise<void>;
 }
@@ -120,12 +125,15 @@ export interface Places {
    * @returns absolute path
    */
   stage(volumeId: string): Promise<string>;
+  /** What the staged directory holds now. Takes as long as it is large, in a process of its own. */
+  measure(volumeId: string): Promise<Usage>;
   /**
-   * Nothing writes to the staged directory any more: what lies there is what the volume holds, and its figures are counted
-   * anew. Takes as long as the directory is large, and no more memory.
-   * @returns false when it changed meanwhile, or is too large: it is to be asked again later
+   * After executions wrote to the staged directory: what lies there is what the volume holds from now on, and its figures
+   * are counted anew. Takes as long as the directory is large, and no more memory.
+   * @param isIdle whether nothing works with it; asked after it has begun, so that a start meanwhile is seen
+   * @returns false when something works with it, or it changed meanwhile, or is too large: it is to be asked again later
    */
-  writeBack(volumeId: string): Promise<boolean>;
+  writeBack(volumeId: string, isIdle: () => Promise<boolean>): Promise<boolean>;
 
   /** Ids of volumes that something is kept of here. */
   held(): Promise<string[]>;
