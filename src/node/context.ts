@@ -32,6 +32,7 @@ export async function openContext(
   const { dataDir, logger, sql, redisServers, partitioning, now, newId, clock } = stores;
   const development = config.mode === "development";
   const storageRoot = resolve(config.storageRoot);
+  const host = `${hostname()}:${dataDir}`;
   const info: NodeContext["info"] = (event, facts) => logger.info(facts, event);
   const warn: NodeContext["warn"] = (event, facts) => logger.warn(facts, event);
 
@@ -65,7 +66,7 @@ export async function openContext(
     beaten: stores.database.watch.wrote,
     redisServers,
     prefix: config.redisPrefix,
-    host: `${hostname()}:${dataDir}`,
+    host,
     partitions: partitioning.count,
     generation: partitioning.generation,
     leaseTtlMs: config.leaseTtlMs,
@@ -87,6 +88,7 @@ export async function openContext(
     prefix: config.redisPrefix,
     dataDir,
     storageRoot,
+    host,
     development,
     publicUrl: config.publicUrl,
     corsOrigins: config.corsOrigins,

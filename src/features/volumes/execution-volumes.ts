@@ -5,8 +5,8 @@ import type { InstanceMount } from "../../adapters/sandbox/port.ts";
 import { isUuid } from "../../http/route.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
 import type { VolumeLayout } from "./layout.ts";
-import type { Places } from "./places/port.ts";
-import { type VolumeReader, visibilityOf, volumeRecords } from "./records.ts";
+import type { MountUse, Places } from "./places/port.ts";
+import { type Backend, type VolumeReader, visibilityOf, volumeRecords } from "./records.ts";
 import { type KnownExecutions, volumesInUse } from "./runs/in-use.ts";
 import { indexing } from "./runs/indexing.ts";
 import { mountRun } from "./runs/instance-mounts.ts";
@@ -21,15 +21,22 @@ export interface VolumesOptions {
   readonly sql: Sql;
   readonly layout: VolumeLayout;
   readonly places: Places;
+  /** Where the bytes of volumes lie that are made; absent: in directories of this host. */
+  readonly backend?: Backend;
   readonly executions: KnownExecutions;
   readonly newId: () => string;
   readonly now: () => number;
 }
 
+/** What mounts volumes, and how long that is wanted. */
+export interface MountedFor extends Omit<MountUse, "writes"> {
+  readonly signal: AbortSignal;
+}
+
 export type Volumes = ReturnType<typeof createVolumes>;
 
-export function createVolumes({ sql, layout, places, executions, newId, now }: VolumesOptions) {
-  const records = volumeRecords(sql);
+export function createVolumes({ sql, layout, places, backend = "local", executions, newId, now }: VolumesOptions) {
+  const records = volumeRecords(sql, backend);
   const { attached, running } = volumesInUse(records, executions);
   const { settle } = settling(records, newId);
   const { view, readingView } = viewing(layout, places);
@@ -43,6 +50,7 @@ export function createVolumes({ sql, layout, places, executions, newId, now }: V
     places,
     records,
     attached,
+    running,
     settle,
     view,
     readingView,
@@ -74,18 +82,27 @@ export function createVolumes({ sql, layout, places, executions, newId, now }: V
     usedBytes: (tenant: string): Promise<number> => records.usedBytes(tenant),
 
     /**
-     * Makes the directories of a run on this host and says what is mounted where, the policy applied.
-     * @throws LaunchFailure `volume_error`
+     * Makes the directories of a run on this host, with what its volumes hold, and says what is mounted where, the policy
+     * applied.
+     * @throws LaunchFailure `volume_error`; Problem 503
      */
     async instanceMounts(
-      _tenant: string,
-      executionId: string,
+      tenant: string,
+      { executionId, instanceId, signal }: MountedFor,
       plan: Pick<Plan, "mounts" | "filesystem">,
     ): Promise<InstanceMount[]> {
       const run = { executionId, mounts: plan.mounts, rules: plan.filesystem };
       await requireCompatible(records, run, running);
+      for (const { storage_class, volume_id, access_mode } of plan.mounts) {
+        if (storage_class !== "persistent") continue;
+        const writes = access_mode === "read-write" && !plan.filesystem.read_only;
+        await places.arrive({ tenant, volume_id }, { executionId, instanceId, writes }, signal);
+      }
       return mountRun(layout, places, run);
     },
+
+    /** An instance of a run ended: what it left is in its volumes. Repeatable. @throws Problem 503 */
+    instanceEnded: (instanceId: string, signal: AbortSignal | null) => places.land(instanceId, signal),
 
     /** Calls `exceeded` once a volume of the execution is larger than its limit (`runs/size-watch.ts`). */
     watchLimits(

@@ -5,6 +5,7 @@
  *   volumes/<id>         what stays: volumes of users and persistent volumes of agents
  *   volumes/.uploads/    files on their way into a volume
  *   volumes/.trash/      what was deleted from volumes and is still to be taken away
+ *   volumes/.staged/     of copies of volumes of an object store, which lie in volumes/<id>: what they were in line with
  *   hidden/<execution>/  empty directories that stand in place of what a run may not see
  */
 
@@ -50,6 +51,11 @@ export class VolumeLayout {
 
   get trash(): string {
     return join(this.volumes, ".trash");
+  }
+
+  /** What is known of copies of volumes whose bytes lie elsewhere, and files on their way into those. */
+  get staged(): string {
+    return join(this.volumes, ".staged");
   }
 
   /** What crashes left of uploads. @param now Unix milliseconds */

@@ -9,7 +9,7 @@ import type { Sql, Transaction } from "../../store/postgres/pool.ts";
 import { type Audit, type AuditedCall, auditedBy } from "../audit/port.ts";
 import { CHAT_ATTACHMENTS } from "./attachments/attachments.ts";
 import type { Volumes } from "./execution-volumes.ts";
-import { ownerOf, type VolumeOwner, type VolumeRow, visibilityOf } from "./records.ts";
+import { type Backend, ownerOf, type VolumeOwner, type VolumeRow, visibilityOf } from "./records.ts";
 import type { ChangeBody, VolumeBody } from "./schema.ts";
 import { userVolumeRecords } from "./user-records.ts";
 
@@ -23,6 +23,8 @@ export type VolumeService = ReturnType<typeof createVolumeService>;
 
 export interface VolumeServiceOptions {
   readonly sql: Sql;
+  /** Where the bytes of volumes lie that are made. */
+  readonly backend: Backend;
   readonly volumes: Volumes;
   readonly audit: Audit;
   /** What a tenant may have, as it stands now. */
@@ -31,9 +33,9 @@ export interface VolumeServiceOptions {
   readonly newId: () => string;
 }
 
-export function createVolumeService({ sql, volumes, audit, terms, newId }: VolumeServiceOptions) {
+export function createVolumeService({ sql, backend, volumes, audit, terms, newId }: VolumeServiceOptions) {
   const quotaOf = async (tenant: string): Promise<StorageQuota> => storageQuota(await terms(tenant));
-  const records = userVolumeRecords(sql);
+  const records = userVolumeRecords(sql, backend);
   const { places } = volumes;
 
   /** Measures what agents may have written to since it was last measured. */

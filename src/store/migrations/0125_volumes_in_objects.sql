@@ -21,16 +21,17 @@ create table volume_drafts (
 create index volume_drafts_of on volume_drafts (volume_id);
 create index volume_drafts_by_age on volume_drafts (created_at);
 
--- Volumes that executions have a copy of on a host and write to: what is there is not in the store yet.
+-- Instances that may write to the copy of a volume on a host: what they changed there is not in the store yet.
 create table volume_stagings (
   volume_id    uuid not null references volumes on delete cascade,
+  instance_id  uuid not null,
   execution_id uuid not null,
   tenant       text not null,
   host         text not null,
   created_at   timestamptz not null default now(),
-  primary key (volume_id, host, execution_id)
+  primary key (volume_id, host, instance_id)
 );
-create index volume_stagings_of_host on volume_stagings (host);
+create index volume_stagings_of_host on volume_stagings (host, instance_id);
 
 -- Of a volume, what lies on a host: one process at a time brings the two into line.
 create table volume_copies (

@@ -29,8 +29,12 @@ export interface LaunchParts {
   readonly tokenSeconds: number;
   /** Likewise at the egress proxy: its password there. */
   readonly mintEgressToken: (claims: ExecutionClaims) => Promise<string>;
-  /** Makes the directories of a run and says what goes where, the shortest targets first. */
-  readonly instanceMounts: (tenant: string, executionId: string, plan: Plan) => Promise<readonly InstanceMount[]>;
+  /** Makes the directories of a run, with what its volumes hold, and says what goes where, the shortest targets first. */
+  readonly instanceMounts: (
+    tenant: string,
+    of: { readonly executionId: string; readonly instanceId: string; readonly signal: AbortSignal },
+    plan: Plan,
+  ) => Promise<readonly InstanceMount[]>;
   /** What the references in its environment mean now; see `createExecutionReferences`. */
   readonly references: Pick<ExecutionReferences, "environmentOf">;
   /** `{{context}}`: loaded when the first iteration begins and its volumes are there, the same text for all of them. */
@@ -68,7 +72,8 @@ export async function instanceSpec(
   const isInline = header.inline === true;
   // Nothing that an agent brings is run in the node: no value is needed there.
   const env = isInline ? plan.env : await parts.references.environmentOf(actor, plan, header);
-  const mounts = isInline ? [] : await parts.instanceMounts(actor.tenant, work.execution_id, plan);
+  const of = { executionId: work.execution_id, instanceId: work.instance_id, signal: context.signal };
+  const mounts = isInline ? [] : await parts.instanceMounts(actor.tenant, of, plan);
   return {
     instanceId: work.instance_id,
     executionId: work.execution_id,

@@ -18,7 +18,7 @@ export interface Sendable {
   /** Bytes. */
   readonly size: number;
   /** See `OpenContent` of the places. */
-  body(part: { readonly start: number; readonly end: number } | null): Blob | ReadableStream<Uint8Array>;
+  body(part: { readonly start: number; readonly end: number } | null): Blob | Promise<Blob>;
   close(): void;
 }
 
@@ -31,7 +31,7 @@ export function statEtag({ ino, size, mtimeMs }: Stats): string {
  * The answer with a file's bytes. Closes the file.
  * @throws Problem 416 `range_not_satisfiable`
  */
-export function sendFile(request: Request, file: Sendable, { type, etag }: Sending): Response {
+export async function sendFile(request: Request, file: Sendable, { type, etag }: Sending): Promise<Response> {
   const { name, size } = file;
   try {
     const headers: Record<string, string> = {
@@ -49,9 +49,7 @@ export function sendFile(request: Request, file: Sendable, { type, etag }: Sendi
     if (request.method === "HEAD") return new Response(null, { status, headers });
     // Of a part Bun would make a 206 by itself, of a whole with a Range header as well: the decision is ours.
     const isWhole = range === null && !request.headers.has("range");
-    const body = file.body(isWhole ? null : { start, end });
-    // A stream does not tell its length.
-    if (body instanceof ReadableStream) headers["Content-Length"] = String(end - start);
+    const body = await file.body(isWhole ? null : { start, end });
     return new Response(body, { status, headers });
   } finally {
     file.close();

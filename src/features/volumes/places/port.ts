@@ -53,10 +53,10 @@ export interface OpenContent {
   readonly entry: Entry;
   readonly content: Content;
   /**
-   * What a response sends: bytes from `start` to before `end`, or all of them. Asked for once, at most; the reader may go
+   * What a response sends, with a length that it tells: bytes from `start` to before `end`, or all of them. Asked for once, at most; the reader may go
    * on after `close`.
    */
-  body(part: { readonly start: number; readonly end: number } | null): Blob | ReadableStream<Uint8Array>;
+  body(part: { readonly start: number; readonly end: number } | null): Blob | Promise<Blob>;
   /** Bytes from `start` to before `end`, held in memory. */
   read(start: number, end: number): Promise<Uint8Array>;
   close(): void;
@@ -102,6 +102,16 @@ export interface Change {
   remove(path: string): Promise<void>;
 }
 
+/** What an instance does with a volume that it mounts. */
+export interface MountUse {
+  readonly executionId: string;
+  readonly instanceId: string;
+  readonly writes: boolean;
+}
+
+/** Whether what an instance left is in its volumes; `no_room`: of one of them it is not, since its quotas have no room. */
+export type Landed = "written" | "no_room";
+
 export interface Places {
   /** Writes, reads and deletes something. Rejects where that cannot be done. */
   probe(): Promise<void>;
@@ -135,10 +145,18 @@ export interface Places {
    */
   writeBack(volumeId: string, isIdle: () => Promise<boolean>): Promise<boolean>;
 
+  /**
+   * Before an instance mounts it: what the volume holds is brought to its staged directory.
+   * @throws LaunchFailure `volume_error` where this host cannot have it; Problem 503
+   */
+  arrive(volume: VolumeAt, use: MountUse, signal: AbortSignal | null): Promise<void>;
+  /** An instance ended on this host: the volumes hold from now on what it left. Repeatable. @throws Problem 503 */
+  land(instanceId: string, signal: AbortSignal | null): Promise<Landed>;
+
   /** Ids of volumes that something is kept of here. */
   held(): Promise<string[]>;
-  /** Takes away all that is kept of a volume whose row says that it is deleted, or is gone. Repeatable. */
-  erase(volumeId: string): Promise<void>;
+  /** Takes away all that is kept of a volume whose row says that it is deleted, or is gone. Repeatable. @returns whether nothing is left */
+  erase(volumeId: string): Promise<boolean>;
   /** Takes away what crashes left behind. @param now Unix ms */
   tidy(now: number): Promise<void>;
 }

@@ -91,10 +91,14 @@ export function removing(
       await records.forget([volumeId]);
     },
 
-    /** A purged tenant: what this host holds of its volumes; other hosts erase theirs with their sweeps. Repeatable. */
-    async removeOfTenant(tenant: string): Promise<void> {
+    /**
+     * A purged tenant: what this host holds of its volumes, and all objects; other hosts erase theirs with their sweeps.
+     * Repeatable. @returns whether no object is left
+     */
+    async removeOfTenant(tenant: string): Promise<boolean> {
       await records.markDeletedOfTenant(tenant);
       await eraseDeleted();
+      return !(await records.hasObjects(tenant));
     },
 
     eraseDeleted,

@@ -71,6 +71,10 @@ async function launched({ answers, frozenMs, askMs = 0, launchMs = 0, movedFrom,
   const [activity] = iterationRunActivities({
     sandboxes: new Sandboxes([sandbox]),
     watchVolumes: () => () => {},
+    instanceEnded: async () => {
+      done.push("volumes");
+      return "written";
+    },
     maxInstances: 4,
     hasRoom: () => true,
     runtime,

@@ -6,22 +6,20 @@ import { dirname, join } from "node:path";
 import { openObjects } from "../../../../src/adapters/objects/port.ts";
 import { VolumeLayout } from "../../../../src/features/volumes/layout.ts";
 import type { VolumeAt } from "../../../../src/features/volumes/places/port.ts";
-import { objectPlaces } from "../../../../src/features/volumes/places/s3/places.ts";
-import { createStaging } from "../../../../src/features/volumes/places/s3/staging/staging.ts";
+import { type ObjectPlaces, objectPlaces } from "../../../../src/features/volumes/places/s3/places.ts";
 import { type S3Store, startS3 } from "../../../harness/outside/s3.ts";
 import { scratch } from "../../../harness/scratch.ts";
 import { freshStores, type TestStores } from "../../../harness/stores.ts";
 
 let stores: TestStores;
 let s3: S3Store;
-let places: ReturnType<typeof objectPlaces>;
+let places: ObjectPlaces;
 const lost: string[] = [];
 let hasRoom = true;
 
 beforeAll(async () => {
   [stores, s3] = await Promise.all([freshStores(), startS3()]);
-  const objects = openObjects(s3.settings, { now: Date.now });
-  places = objectPlaces({ sql: stores.sql, objects, outgoing: scratch("outgoing") });
+  places = placesOf("host-0");
 });
 afterAll(async () => {
   await stores.dispose();
@@ -32,7 +30,19 @@ afterEach(() => {
   hasRoom = true;
 });
 
+function placesOf(host: string, layout = new VolumeLayout(scratch(host))): ObjectPlaces {
+  return objectPlaces({
+    sql: stores.sql,
+    objects: openObjects(s3.settings, { now: Date.now }),
+    layout,
+    host,
+    fits: async () => hasRoom,
+    lost: ({ execution_id }, reason) => void lost.push(`${reason} ${execution_id}`),
+  });
+}
+
 const bytes = (text: string) => new TextEncoder().encode(text);
+const never = new AbortController().signal;
 const failureOf = (work: Promise<unknown>): Promise<unknown> => work.then(() => null).catch((error) => error);
 const page = { limit: 100, offset: 0, after: null };
 
@@ -60,7 +70,7 @@ async function textOf(volume: VolumeAt, path: string): Promise<string> {
 
 async function everything(volume: VolumeAt, path = "/"): Promise<Record<string, string | null>> {
   const found: Record<string, string | null> = {};
-  for (const entry of await places.list(volume, { ...page, path })) {
+  for (const entry of await places.list(volume, { ...page, path }, never)) {
     found[entry.path] = entry.directory ? null : await textOf(volume, entry.path);
     if (entry.directory) Object.assign(found, await everything(volume, entry.path));
   }
@@ -85,7 +95,7 @@ test("the probe writes, reads and deletes", async () => {
 
 test("files are put, replaced, moved, listed and removed by rows, and objects follow", async () => {
   const volume = await newVolume();
-  expect(await places.list(volume, { ...page, path: "/" })).toEqual([]);
+  expect(await places.list(volume, { ...page, path: "/" }, never)).toEqual([]);
   await put(volume, "/a/b/one.txt", "one");
   await put(volume, "/a/two.txt", "two!");
   await put(volume, "/a/two.txt", "second");
@@ -109,18 +119,18 @@ test("files are put, replaced, moved, listed and removed by rows, and objects fo
   expect(await failureOf(places.look(volume, "/a"))).toMatchObject({ code: "not_found" });
   await places.change(volume, (change) => change.move("/c/d/b/one.txt", "/c/d/two.txt", true));
   expect(await figuresOf(volume)).toEqual([3, 1]);
-  await places.tidy();
+  await places.tidy(Date.now());
   // What was found a moment ago is still read.
   expect((await keysOf(volume)).length).toBe(3);
   await passGrace();
-  await places.tidy();
+  await places.tidy(Date.now());
   expect((await keysOf(volume)).length).toBe(1);
   await places.change(volume, (change) => change.remove("/c"));
   expect(await everything(volume)).toEqual({});
-  await places.tidy();
+  await places.tidy(Date.now());
   expect(await figuresOf(volume)).toEqual([0, 0]);
   await passGrace();
-  await places.tidy();
+  await places.tidy(Date.now());
   expect(await keysOf(volume)).toEqual([]);
 });
 
@@ -150,10 +160,10 @@ test("an upload that fails shows nothing, and what crashed is erased", async () 
   await whole.finish();
   expect((await keysOf(volume)).length).toBe(1);
   expect(s3.openUploads.size).toBe(1);
-  await places.tidy();
+  await places.tidy(Date.now());
   expect(s3.openUploads.size).toBe(1);
   await stores.sql`update volume_drafts set created_at = now() - interval '2 days'`;
-  await places.tidy();
+  await places.tidy(Date.now());
   expect(s3.openUploads.size).toBe(0);
   expect(await keysOf(volume)).toEqual([]);
   const content = { sha256: "0".repeat(64), mime_type: "text/plain" };
@@ -179,17 +189,12 @@ test("a deleted volume loses its rows and its objects at once", async () => {
 /** A host with a copy of its own. */
 function hostOf(name: string) {
   const layout = new VolumeLayout(scratch(name));
-  const staging = createStaging({
-    sql: stores.sql,
-    objects: openObjects(s3.settings, { now: Date.now }),
-    places,
-    layout,
-    host: name,
-    fits: async () => hasRoom,
-    lost: ({ execution_id }, reason) => void lost.push(`${reason} ${execution_id}`),
-  });
+  const { staging, arrive, land } = placesOf(name, layout);
   return {
-    ...staging,
+    tidy: staging.tidy,
+    land: (instanceId: string) => land(instanceId, null),
+    stage: (volume: VolumeAt, instanceId: string, writes: boolean) =>
+      arrive(volume, { executionId: instanceId, instanceId, writes }, null),
     at: ({ volume_id }: VolumeAt, path: string) => join(layout.volume(volume_id), path),
     write(volume: VolumeAt, path: string, text: string): void {
       const at = join(layout.volume(volume.volume_id), path);
@@ -206,14 +211,14 @@ test("a copy brings what is stored, and takes back what an execution changed", a
   await put(volume, "/changed.txt", "old");
   await put(volume, "/gone/inner.txt", "inner");
   const execution = crypto.randomUUID();
-  await host.stage(volume, execution, true, null);
+  await host.stage(volume, execution, true);
   expect(readFileSync(host.at(volume, "gone/inner.txt"), "utf8")).toBe("inner");
   host.write(volume, "changed.txt", "new");
   host.write(volume, "fresh/a b.txt", "fresh");
   mkdirSync(host.at(volume, "empty"));
   rmSync(host.at(volume, "gone"), { recursive: true });
   s3.asked.length = 0;
-  expect(await host.land(execution, null)).toBe("written");
+  expect(await host.land(execution)).toBe("written");
   expect(s3.asked.filter(({ method }) => method === "PUT").length).toBe(2);
   const wanted = {
     "/empty": null,
@@ -226,9 +231,9 @@ test("a copy brings what is stored, and takes back what an execution changed", a
   expect(await figuresOf(volume)).toEqual([12, 3]);
   // Once more: there is nothing to be done, and nothing is fetched that did not change.
   s3.asked.length = 0;
-  expect(await host.land(execution, null)).toBe("written");
+  expect(await host.land(execution)).toBe("written");
   await put(volume, "/kept.txt", "kept?");
-  await host.stage(volume, crypto.randomUUID(), false, null);
+  await host.stage(volume, crypto.randomUUID(), false);
   expect(s3.asked.filter(({ method }) => method === "GET").length).toBe(1);
   expect(readFileSync(host.at(volume, "kept.txt"), "utf8")).toBe("kept?");
 });
@@ -239,15 +244,15 @@ test("of two hosts the last writer of a file wins, and a removal takes no newer 
   const [first, second] = [crypto.randomUUID(), crypto.randomUUID()];
   await put(volume, "/both.txt", "base");
   await put(volume, "/removed.txt", "base");
-  await one.stage(volume, first, true, null);
-  await two.stage(volume, second, true, null);
+  await one.stage(volume, first, true);
+  await two.stage(volume, second, true);
   one.write(volume, "both.txt", "from one");
   one.write(volume, "only-one.txt", "1");
   one.write(volume, "removed.txt", "newer");
   two.write(volume, "both.txt", "from two");
   rmSync(two.at(volume, "removed.txt"));
-  expect(await one.land(first, null)).toBe("written");
-  expect(await two.land(second, null)).toBe("written");
+  expect(await one.land(first)).toBe("written");
+  expect(await two.land(second)).toBe("written");
   expect(await everything(volume)).toEqual({ "/both.txt": "from two", "/only-one.txt": "1", "/removed.txt": "newer" });
 });
 
@@ -256,12 +261,12 @@ test("what a crash left is written back by its host, but over nothing newer", as
   const host = hostOf("host-c");
   const execution = crypto.randomUUID();
   await put(volume, "/old.txt", "base");
-  await host.stage(volume, execution, true, null);
+  await host.stage(volume, execution, true);
   host.write(volume, "old.txt", "of the crashed");
   host.write(volume, "new.txt", "new");
   await put(volume, "/old.txt", "newer");
   // Another execution on the host begins before that: what is not written back yet stays.
-  await host.stage(volume, crypto.randomUUID(), false, null);
+  await host.stage(volume, crypto.randomUUID(), false);
   expect(readFileSync(host.at(volume, "new.txt"), "utf8")).toBe("new");
   s3.failing(({ method }) => (method === "PUT" ? 503 : null));
   await stores.sql`update volume_stagings set created_at = now() - interval '5 minutes'`;
@@ -279,14 +284,14 @@ test("without room nothing is written back, and the next copy is as stored", asy
   const host = hostOf("host-d");
   const execution = crypto.randomUUID();
   await put(volume, "/a.txt", "a");
-  await host.stage(volume, execution, true, null);
+  await host.stage(volume, execution, true);
   host.write(volume, "a.txt", "too much");
   host.write(volume, "b.txt", "b");
   hasRoom = false;
-  expect(await host.land(execution, null)).toBe("no_room");
+  expect(await host.land(execution)).toBe("no_room");
   expect(lost).toEqual([`no_room ${execution}`]);
   expect(await everything(volume)).toEqual({ "/a.txt": "a" });
-  await host.stage(volume, execution, true, null);
+  await host.stage(volume, execution, true);
   expect(readFileSync(host.at(volume, "a.txt"), "utf8")).toBe("a");
   expect(existsSync(host.at(volume, "b.txt"))).toBe(false);
 });
@@ -296,8 +301,8 @@ test("of a host that is gone it is told, and unused copies go", async () => {
   const [gone, host] = [hostOf("host-e"), hostOf("host-f")];
   const execution = crypto.randomUUID();
   await put(volume, "/a.txt", "a");
-  await gone.stage(volume, execution, true, null);
-  await host.stage(volume, execution, false, null);
+  await gone.stage(volume, execution, true);
+  await host.stage(volume, execution, false);
   await stores.sql`update volume_stagings set created_at = now() - interval '2 hours'`;
   await stores.sql`update volume_copies set used_at = now() - interval '2 hours'`;
   lost.length = 0;

@@ -43,10 +43,12 @@ export async function drainDetached(sql: Sql, volumeId: string, keepFiles: boole
   return false;
 }
 
-/** Volumes with detached directories, of every tenant. */
-export async function volumesToDrain(sql: Sql, limit: number): Promise<string[]> {
+/** Volumes with detached directories, of every tenant, whose bytes lie there. */
+export async function volumesToDrain(sql: Sql, backend: "local" | "s3", limit: number): Promise<string[]> {
   const rows = await sql<{ volume_id: string }[]>`
-    select distinct volume_id from (select volume_id from volume_detached where not is_file limit 10000) several
+    select distinct volume_id from (
+      select volume_id from volume_detached join volumes v using (volume_id)
+      where not is_file and v.backend = ${backend} limit 10000) found
     limit ${limit}`;
   return rows.map(({ volume_id }) => volume_id);
 }

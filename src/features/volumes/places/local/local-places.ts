@@ -154,6 +154,10 @@ export function localPlaces(sql: Sql, layout: VolumeLayout): Places {
 
     held: () => idsIn(layout.volumes),
 
+    // Instances mount the very directory that is the volume.
+    async arrive() {},
+    land: async () => "written",
+
     async erase(volumeId) {
       await removeDirectory(layout.volume(volumeId));
       await sql`
@@ -161,13 +165,13 @@ export function localPlaces(sql: Sql, layout: VolumeLayout): Places {
         select root_id, volume_id, false, false from volumes
         where volume_id = ${volumeId} and root_id is not null and deleted_at is not null
         on conflict (entry_id) do nothing`;
-      await drainDetached(sql, volumeId, false, batchesOfRound);
+      return drainDetached(sql, volumeId, false, batchesOfRound);
     },
 
     async tidy(now) {
       await layout.removeOldUploads(now);
       await emptyTrash();
-      for (const id of await volumesToDrain(sql, 100)) await drainDetached(sql, id, false, batchesOfRound);
+      for (const id of await volumesToDrain(sql, "local", 100)) await drainDetached(sql, id, false, batchesOfRound);
     },
   };
 }

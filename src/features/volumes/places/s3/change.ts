@@ -70,12 +70,13 @@ export function objectChange(
       await index.directory(path, await moment());
     },
 
-    async move(from, to) {
+    async move(from, to, overwrite) {
       const source = await index.find(from);
       if (source === null) throw new ToolFailure("not_found", `${from} does not exist`);
       const target = await index.find(to);
       if (target !== null) {
         const { row } = target;
+        if (!overwrite) throw destinationExists();
         const isEmpty =
           !row.is_file && (await list(volume.volume_id, row.entry_id, { ...first, path: to })).length === 0;
         if (source.row.is_file !== row.is_file || !(row.is_file || isEmpty)) throw destinationExists();

@@ -80,6 +80,8 @@ export function objectReader(objects: Pick<ObjectStore, "read">, folder: string)
   return {
     open(key: string, entry: Entry, content: Content, signal: AbortSignal | null): OpenContent {
       return {
+        name: entry.name,
+        size: entry.size,
         entry,
         content,
         body: async (part) => {

@@ -1,7 +1,7 @@
 /** Objects that no path leads to any more, taken away bit by bit. */
 import type { ObjectStore } from "../../../../adapters/objects/port.ts";
 import type { Sql } from "../../../../store/postgres/pool.ts";
-import { drainDetached } from "../index/drain.ts";
+import { drainDetached, volumesToDrain } from "../index/drain.ts";
 import { keyOf, type ObjectDrafts } from "./drafts.ts";
 
 /** What a reader found a moment before is still read to its end. */
@@ -48,10 +48,7 @@ export function objectErasing(sql: Sql, objects: Pick<ObjectStore, "remove">, dr
 
     /** Directories that were deleted, files that were replaced or deleted, uploads that crashed. */
     async tidy(): Promise<void> {
-      const volumes = await sql<{ volume_id: string }[]>`
-        select distinct d.volume_id from (select volume_id from volume_detached where not is_file limit 10000) d
-        join volumes v using (volume_id) where v.backend = 's3' limit 100`;
-      for (const { volume_id } of volumes) await drainDetached(sql, volume_id, true, drainBatches);
+      for (const id of await volumesToDrain(sql, "s3", 100)) await drainDetached(sql, id, true, drainBatches);
       for (let round = 0; round < rounds; round++) if ((await eraseSome(null)) < someObjects) break;
       await drafts.clear(null);
     },

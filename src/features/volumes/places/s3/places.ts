@@ -8,26 +8,38 @@ import type { ObjectStore } from "../../../../adapters/objects/port.ts";
 import type { Sql } from "../../../../store/postgres/pool.ts";
 import { ToolFailure } from "../../../tools/port.ts";
 import { isDirectoryProblem } from "../../files/paths.ts";
+import { makeVolumeDirectory, type Usage, type VolumeLayout } from "../../layout.ts";
 import { type EntryRow, entriesOf, entryOf, segmentsOfPath } from "../index/entries.ts";
 import type { Places, VolumeAt } from "../port.ts";
 import { objectChange } from "./change.ts";
 import { objectReader } from "./content.ts";
 import { keyOf, type ObjectDraft, objectDrafts } from "./drafts.ts";
 import { objectErasing } from "./erasing.ts";
+import { createStaging, type StagingOptions, type VolumeStaging } from "./staging/staging.ts";
 
 export interface ObjectPlacesOptions {
   readonly sql: Sql;
   readonly objects: ObjectStore;
-  /** Folder of files on their way to clients, absolute. */
-  readonly outgoing: string;
+  readonly layout: VolumeLayout;
+  /** This host, as the runtime names it. */
+  readonly host: string;
+  /** Whether what a volume holds, as the transaction counts it, fits all quotas. */
+  readonly fits: StagingOptions["fits"];
+  /** Told what instances left that cannot be written back. */
+  readonly lost: StagingOptions["lost"];
 }
 
-/** What is the same for all that is done with files of such volumes. */
-export function objectPlaces({ sql, objects, outgoing }: ObjectPlacesOptions) {
+/** Places, with what copies on hosts need beside them. */
+export interface ObjectPlaces extends Places {
+  /** See `createStaging`. */
+  readonly staging: Pick<VolumeStaging, "tidy" | "drop">;
+}
+
+export function objectPlaces({ sql, objects, layout, host, fits, lost }: ObjectPlacesOptions): ObjectPlaces {
   const { walk, list } = entriesOf(sql);
   const drafts = objectDrafts(sql, objects);
   const erasing = objectErasing(sql, objects, drafts);
-  const reader = objectReader(objects, outgoing);
+  const reader = objectReader(objects, layout.staged);
 
   /** @throws ToolFailure `not_found` */
   async function find(volume: VolumeAt, path: string): Promise<EntryRow | null> {
@@ -39,7 +51,7 @@ export function objectPlaces({ sql, objects, outgoing }: ObjectPlacesOptions) {
     return found.last;
   }
 
-  return {
+  const files: Omit<Places, "arrive" | "land"> = {
     probe: () => objects.probe(`.probe/${crypto.randomUUID()}`),
     async prepare() {},
 
@@ -81,8 +93,32 @@ export function objectPlaces({ sql, objects, outgoing }: ObjectPlacesOptions) {
       return result as Awaited<ReturnType<typeof work>>;
     },
 
+    async stage(volumeId) {
+      const directory = layout.volume(volumeId);
+      await makeVolumeDirectory(directory);
+      return directory;
+    },
+
+    async measure(volumeId) {
+      const [row] = await sql<Usage[]>`
+        select used_bytes::double precision as bytes, file_count::double precision as files,
+          file_count::double precision as entries
+        from volumes where volume_id = ${volumeId}`;
+      return row ?? { bytes: 0, files: 0, entries: 0 };
+    },
+
+    // The index is the truth at every moment.
+    writeBack: async () => true,
+
     held: erasing.left,
-    erase: (volumeId) => erasing.eraseVolume(volumeId),
+
+    async erase(volumeId) {
+      await staging.drop(volumeId);
+      return erasing.eraseVolume(volumeId);
+    },
+
     tidy: erasing.tidy,
-  } satisfies Omit<Places, "stage" | "writeBack" | "arrive" | "land">;
+  };
+  const staging = createStaging({ sql, objects, places: files, layout, host, fits, lost });
+  return { ...files, arrive: staging.arrive, land: staging.land, staging };
 }

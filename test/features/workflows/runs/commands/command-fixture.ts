@@ -31,13 +31,14 @@ export function commandOptions(
     imageRegistries: ["localhost"],
     openEgress: true,
     rootAllowed: false,
-    instanceMounts: (_, executionId, { mounts, filesystem }) =>
+    instanceMounts: (_, { executionId }, { mounts, filesystem }) =>
       mountRun(layout, { stage }, { executionId, mounts, rules: filesystem }),
     registryLogin: async () => null,
     mintEgressToken: async ({ instanceId }) => `egress-of-${instanceId}`,
     dataDir,
     maxCommands: 4,
     watchVolumes: (executionId, plan, exceeded) => watchLimits(layout, executionId, plan, exceeded),
+    instanceEnded: async () => "written",
     secrets: { take: async ({ env }) => ({ env, masker: null }), look: async () => null },
     now: Date.now,
     ...changes,

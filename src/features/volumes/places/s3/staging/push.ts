@@ -22,8 +22,8 @@ export interface Push {
   readonly stored: readonly StoredEntry[];
   /** Whether what others wrote since the copy was in line is left as it is; otherwise the last writer of a file wins. */
   readonly isLate: boolean;
-  /** Whether what the volume holds with these bytes more fits all quotas; asked in the transaction. */
-  readonly fits: (transaction: Transaction, more: number) => Promise<boolean>;
+  /** Whether what the volume holds, as the transaction counts it, fits all quotas. */
+  readonly fits: (transaction: Transaction) => Promise<boolean>;
   /** What is to be true with it. */
   readonly committed: (transaction: Transaction) => Promise<void>;
   readonly signal: AbortSignal | null;
@@ -85,7 +85,7 @@ async function write(
     const placed = await index.find(`/${path}`);
     if (placed !== null) ids.set(path, placed.row.entry_id);
   }
-  if (more > 0 && !(await fits(transaction, more))) throw new NoRoom();
+  if (more > 0 && !(await fits(transaction))) throw new NoRoom();
   await committed(transaction);
   return ids;
 }

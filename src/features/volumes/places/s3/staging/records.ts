@@ -1,6 +1,6 @@
 /** The SQL of copies of volumes on hosts: which there are, who is at them, and what is not written back yet. */
 import type { Sql, Transaction } from "../../../../../store/postgres/pool.ts";
-import type { VolumeAt } from "../../port.ts";
+import type { MountUse, VolumeAt } from "../../port.ts";
 
 /** More files and directories of a volume are not copied. */
 export const maxStaged = 50_000;
@@ -16,8 +16,10 @@ export interface StoredEntry {
   readonly sha256: string | null;
 }
 
+/** What an instance may have changed in the copy of a volume. */
 export interface Staging extends VolumeAt {
   readonly execution_id: string;
+  readonly instance_id: string;
 }
 
 export type StagingRecords = ReturnType<typeof stagingRecords>;
@@ -60,52 +62,52 @@ export function stagingRecords(sql: Sql, host: string) {
         where volume_id = ${volumeId} and host = ${host} and busy_by = ${token}`;
     },
 
-    /** Says that an execution may write to the copy from now on. */
-    async mark({ tenant, volume_id }: VolumeAt, executionId: string): Promise<void> {
+    /** Says that an instance may write to the copy from now on. */
+    async mark({ tenant, volume_id }: VolumeAt, { executionId, instanceId }: MountUse): Promise<void> {
       await sql`
-        insert into volume_stagings (volume_id, execution_id, tenant, host)
-        values (${volume_id}, ${executionId}, ${tenant}, ${host}) on conflict do nothing`;
+        insert into volume_stagings (volume_id, instance_id, execution_id, tenant, host)
+        values (${volume_id}, ${instanceId}, ${executionId}, ${tenant}, ${host}) on conflict do nothing`;
     },
 
-    async unmark(volumeId: string, executionId: string, query: Sql | Transaction = sql): Promise<void> {
+    async unmark(volumeId: string, instanceId: string, query: Sql | Transaction = sql): Promise<void> {
       await query`
         delete from volume_stagings
-        where volume_id = ${volumeId} and host = ${host} and execution_id = ${executionId}`;
+        where volume_id = ${volumeId} and host = ${host} and instance_id = ${instanceId}`;
     },
 
-    /** Executions that may have written to the copy and are not written back. */
+    /** Instances that may have written to the copy and are not written back. */
     async writers(volumeId: string): Promise<string[]> {
-      const rows = await sql<{ execution_id: string }[]>`
-        select execution_id from volume_stagings where volume_id = ${volumeId} and host = ${host}`;
-      return rows.map(({ execution_id }) => execution_id);
+      const rows = await sql<{ instance_id: string }[]>`
+        select instance_id from volume_stagings where volume_id = ${volumeId} and host = ${host}`;
+      return rows.map(({ instance_id }) => instance_id);
     },
 
-    async ofExecution(executionId: string): Promise<Staging[]> {
+    async ofInstance(instanceId: string): Promise<Staging[]> {
       return sql<Staging[]>`
-        select volume_id, tenant, execution_id from volume_stagings
-        where host = ${host} and execution_id = ${executionId} order by volume_id`;
+        select volume_id, tenant, execution_id, instance_id from volume_stagings
+        where host = ${host} and instance_id = ${instanceId} order by volume_id`;
     },
 
     /** On this host, those that began more than a minute ago. */
     async ofHost(): Promise<Staging[]> {
       return sql<Staging[]>`
-        select volume_id, tenant, execution_id from volume_stagings
+        select volume_id, tenant, execution_id, instance_id from volume_stagings
         where host = ${host} and created_at < now() - interval '1 minute' order by created_at limit 1000`;
     },
 
     /** Of hosts that had no node for an hour. */
     async ofGoneHosts(): Promise<(Staging & { readonly host: string })[]> {
       return sql<(Staging & { host: string })[]>`
-        select volume_id, tenant, execution_id, host from volume_stagings s
+        select volume_id, tenant, execution_id, instance_id, host from volume_stagings s
         where created_at < now() - interval '1 hour' and not exists (
           select from runtime_nodes n where n.host = s.host and n.heartbeat_at > now() - interval '1 hour')
         limit 100`;
     },
 
     /** @returns false where another node did */
-    async giveUp({ volume_id, execution_id, host: gone }: Staging & { readonly host: string }): Promise<boolean> {
+    async giveUp({ volume_id, instance_id, host: gone }: Staging & { readonly host: string }): Promise<boolean> {
       const { count } = await sql`
-        delete from volume_stagings where volume_id = ${volume_id} and execution_id = ${execution_id} and host = ${gone}`;
+        delete from volume_stagings where volume_id = ${volume_id} and instance_id = ${instance_id} and host = ${gone}`;
       return count > 0;
     },
 

@@ -7,7 +7,7 @@ import type { ObjectStore } from "../../../../../adapters/objects/port.ts";
 import { LaunchFailure } from "../../../../../adapters/sandbox/port.ts";
 import type { Sql, Transaction } from "../../../../../store/postgres/pool.ts";
 import type { VolumeLayout } from "../../../layout.ts";
-import type { Landed, Places, VolumeAt } from "../../port.ts";
+import type { Landed, MountUse, Places, VolumeAt } from "../../port.ts";
 import { VolumeCopy } from "./copy.ts";
 import { pull } from "./pull.ts";
 import { push } from "./push.ts";
@@ -26,8 +26,8 @@ export interface StagingOptions {
   readonly layout: VolumeLayout;
   /** This host, as the runtime names it. */
   readonly host: string;
-  /** Whether what a volume holds with these bytes more fits all quotas. */
-  readonly fits: (transaction: Transaction, volume: VolumeAt, more: number) => Promise<boolean>;
+  /** Whether what a volume holds, as the transaction counts it, fits all quotas. */
+  readonly fits: (transaction: Transaction, volume: VolumeAt) => Promise<boolean>;
   /** Told what cannot be written back any more. */
   readonly lost: (staging: Staging, reason: "host_gone" | "no_room") => void;
 }
@@ -60,20 +60,20 @@ export function createStaging(options: StagingOptions) {
     const volume = { tenant: staging.tenant, volume_id: staging.volume_id };
     return alone(staging.volume_id, signal, async () => {
       // Another process of this host did it.
-      if (!(await records.writers(staging.volume_id)).includes(staging.execution_id)) return "written";
+      if (!(await records.writers(staging.volume_id)).includes(staging.instance_id)) return "written";
       const pushed = await push({
         places,
         volume,
         copy: new VolumeCopy(layout, staging.volume_id),
         stored: await records.stored(volume),
         isLate,
-        fits: (transaction, more) => fits(transaction, volume, more),
-        committed: (transaction) => records.unmark(staging.volume_id, staging.execution_id, transaction),
+        fits: (transaction) => fits(transaction, volume),
+        committed: (transaction) => records.unmark(staging.volume_id, staging.instance_id, transaction),
         signal,
       });
       if (pushed === "written") return pushed;
       // The next one that mounts it finds what the volume holds.
-      await records.unmark(staging.volume_id, staging.execution_id);
+      await records.unmark(staging.volume_id, staging.instance_id);
       lost(staging, "no_room");
       return pushed;
     });
@@ -82,22 +82,22 @@ export function createStaging(options: StagingOptions) {
   return {
     /**
      * Makes the copy on this host what the volume holds, before an instance mounts it.
-     * @param writes whether the instance may write to it: then it is written back
+     * What it may write to is written back.
      */
-    async stage(volume: VolumeAt, executionId: string, writes: boolean, signal: AbortSignal | null): Promise<void> {
+    async arrive(volume: VolumeAt, use: MountUse, signal: AbortSignal | null): Promise<void> {
       await alone(volume.volume_id, signal, async () => {
         const hasWriters = (await records.writers(volume.volume_id)).length > 0;
         const copy = new VolumeCopy(layout, volume.volume_id);
         const stored = await records.stored(volume);
         await pull({ objects, volume, copy, stored, hasWriters, signal });
-        if (writes) await records.mark(volume, executionId);
+        if (use.writes) await records.mark(volume, use);
       });
     },
 
-    /** An instance of the execution ended: writes back all that it may have changed on this host. Repeatable. */
-    async land(executionId: string, signal: AbortSignal | null): Promise<Landed> {
+    /** An instance ended: writes back all that it may have changed on this host. Repeatable. */
+    async land(instanceId: string, signal: AbortSignal | null): Promise<Landed> {
       let landed: Landed = "written";
-      for (const staging of await records.ofExecution(executionId)) {
+      for (const staging of await records.ofInstance(instanceId)) {
         const one = await writeBack(staging, false, signal);
         if (one !== "written") landed = one;
       }
