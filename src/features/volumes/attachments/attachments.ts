@@ -10,7 +10,7 @@ import { isStorable } from "../../../../actors/manifest/storable.ts";
 import { isUuid } from "../../../http/route.ts";
 import { ToolFailure, ToolRefusal } from "../../tools/port.ts";
 import type { Volumes } from "../execution-volumes.ts";
-import { readPath } from "../files/paths.ts";
+import { readPath } from "../paths.ts";
 import type { Entry, Places, VolumeAt } from "../places/port.ts";
 import { ownerOf, type VolumeReader, visibilityOf } from "../records.ts";
 

@@ -1,6 +1,7 @@
 /** Changing what lies in a volume: directories made, files and directories moved and deleted. */
+
+import { answering, invalidPath } from "../paths.ts";
 import type { Places, VolumeAt } from "../places/port.ts";
-import { answering, invalidPath } from "./paths.ts";
 
 export function createChanges(places: Places) {
   return {

@@ -2,6 +2,7 @@
 import type { Stats } from "node:fs";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import { media } from "../../../http/answer.ts";
+import type { Sendable } from "../places/port.ts";
 
 /** The answers of a route that sends a file by `sendFile`: the whole, a part, or that the client has it already. */
 export const fileContent = { 200: media("*/*"), 206: media("*/*"), 304: media("*/*") };
@@ -10,16 +11,6 @@ export interface Sending {
   readonly type: string;
   /** In quotes. */
   readonly etag: string;
-}
-
-/** A file as it is sent. */
-export interface Sendable {
-  readonly name: string;
-  /** Bytes. */
-  readonly size: number;
-  /** See `OpenContent` of the places. */
-  body(part: { readonly start: number; readonly end: number } | null): Blob | Promise<Blob>;
-  close(): void;
 }
 
 /** Tells one state of a file from another without reading it. */

@@ -6,6 +6,7 @@ import { IdempotencyHeaders, idempotent } from "../../../http/idempotency.ts";
 import { listOf, listSchema, type Page, pageOf } from "../../../http/paging.ts";
 import { type Call, defineRoute, jsonBody, type Route } from "../../../http/route.ts";
 import type { Sql } from "../../../store/postgres/pool.ts";
+import { answering, readPath } from "../paths.ts";
 import type { Content } from "../places/port.ts";
 import type { VolumeRow } from "../records.ts";
 import { FilesQuery, MkdirBody, MoveBody, PathQuery, StatQuery, Uploaded, UploadQuery, VolumeId } from "../schema.ts";
@@ -13,7 +14,6 @@ import type { VolumeService } from "../service.ts";
 import { createChanges } from "./changes.ts";
 import { fileContent, sendFile } from "./download.ts";
 import { FileEntry, fileEntry } from "./files.ts";
-import { answering, readPath } from "./paths.ts";
 import { upload } from "./upload.ts";
 import { UploadRoom } from "./upload-room.ts";
 

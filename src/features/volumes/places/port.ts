@@ -45,21 +45,26 @@ export interface ListPart {
   readonly after: { readonly directory: boolean; readonly name: string } | null;
 }
 
-/** A file that is open for reading. To be closed. */
-export interface OpenContent {
+/** A file as a response sends it. To be closed. */
+export interface Sendable {
   readonly name: string;
   /** Bytes. */
   readonly size: number;
-  readonly entry: Entry;
-  readonly content: Content;
   /**
-   * What a response sends, with a length that it tells: bytes from `start` to before `end`, or all of them. Asked for once, at most; the reader may go
-   * on after `close`.
+   * Bytes from `start` to before `end`, or all of them, of a length that is told before they come. Asked for once, at
+   * most; who reads it may go on after `close`.
    */
   body(part: { readonly start: number; readonly end: number } | null): Blob | Promise<Blob>;
+  /** Repeatable. */
+  close(): void;
+}
+
+/** A file that is open for reading. */
+export interface OpenContent extends Sendable {
+  readonly entry: Entry;
+  readonly content: Content;
   /** Bytes from `start` to before `end`, held in memory. */
   read(start: number, end: number): Promise<Uint8Array>;
-  close(): void;
 }
 
 /** Bytes on their way into a volume: they lie beside it until a change puts them at a path, and nothing shows them. */

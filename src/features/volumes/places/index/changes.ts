@@ -9,8 +9,6 @@ import type { VolumeAt } from "../port.ts";
 /** No change takes this long between its mark and its end. */
 const abandonedAfter = "10 seconds";
 
-export type ChangeMarks = ReturnType<typeof changeMarks>;
-
 export function changeMarks(sql: Sql) {
   /** Neither its index nor its figures can be relied on. */
   async function doubt(volumeId: string): Promise<void> {
@@ -30,7 +28,7 @@ export function changeMarks(sql: Sql) {
       work: (transaction: Transaction) => Promise<T>,
       isTouched: () => boolean,
     ): Promise<T> {
-      const id = Bun.randomUUIDv7();
+      const id = crypto.randomUUID();
       const begun = await sql`
         with bumped as (
           update volumes set file_changes = file_changes + 1

@@ -147,7 +147,7 @@ export function changingIndex(transaction: Transaction, volume: VolumeAt) {
     }
     let id = last.entry_id;
     for (const name of names.slice(depth)) {
-      const made = Bun.randomUUIDv7();
+      const made = crypto.randomUUID();
       await transaction`
         insert into volume_entries (volume_id, parent_id, is_file, name, entry_id, modified_us)
         values (${volume_id}, ${id}, false, ${name}, ${made}, ${modifiedUs})`;

@@ -31,7 +31,7 @@ export async function startOfRebuild(sql: Sql, volumeId: string): Promise<Rebuil
 
 /** An index that is being made; nothing shows it. */
 export class Rebuild {
-  readonly #root = Bun.randomUUIDv7();
+  readonly #root = crypto.randomUUID();
   /** Directories on the way to the one that was found last: names, ids, and the ids that the index before has for them. */
   readonly #stack: { readonly path: string; readonly id: string; readonly before: string | null }[];
   readonly #rows: { parent: string; before: string | null; name: string; id: string; entry: FoundEntry }[] = [];
@@ -60,7 +60,7 @@ export class Rebuild {
     // Its directory could not be named.
     if (parent === undefined || parent.path !== parentPath) return;
     const name = entry.path.slice(slash + 1);
-    const id = Bun.randomUUIDv7();
+    const id = crypto.randomUUID();
     if (entry.directory) {
       const before = parent.before === null ? null : await this.#idBefore(parent.before, name);
       this.#stack.push({ path: entry.path, id, before });

@@ -4,7 +4,7 @@ import type { Transaction } from "../../../../store/postgres/pool.ts";
 import { runFsTool } from "../../../tools/fs/feature.ts";
 import type { ViewSpec } from "../../../tools/fs/port.ts";
 import { outcomeOf, ToolFailure } from "../../../tools/port.ts";
-import { invalidPath } from "../../files/paths.ts";
+import { invalidPath } from "../../paths.ts";
 import { changingIndex, entryOf, microseconds, sameTime } from "../index/entries.ts";
 import type { Change, VolumeAt } from "../port.ts";
 import { type Done, lookAtDisk, makeDirectoryOnDisk, moveOnDisk, putAside, putOnDisk } from "./disk.ts";
@@ -62,7 +62,7 @@ export function changingDisk(transaction: Transaction, volume: VolumeAt, spec: V
       const done = onDisk(() => putOnDisk(spec, path, draft.path));
       draft.placed();
       const modifiedUs = microseconds(done.stats.mtimeMs);
-      await index.put(done.path, { entryId: Bun.randomUUIDv7(), size, modifiedUs, content });
+      await index.put(done.path, { entryId: crypto.randomUUID(), size, modifiedUs, content });
       const { bytes, files } = replaced(done);
       await index.count(size - bytes, 1 - files);
       const row = { entry_id: "", is_file: true, size, modified_us: modifiedUs, ...content };

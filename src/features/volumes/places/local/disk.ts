@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Problem } from "../../../../../actors/kernel/problem.ts";
 import { address, look, pathOf, View, type ViewSpec } from "../../../tools/fs/port.ts";
 import { ToolFailure } from "../../../tools/port.ts";
-import { invalidPath, isDirectoryProblem } from "../../files/paths.ts";
+import { invalidPath, isDirectoryProblem } from "../../paths.ts";
 
 /** What was done, by paths without links. */
 export interface Done {

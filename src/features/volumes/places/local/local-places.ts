@@ -8,17 +8,18 @@ import { join } from "node:path";
 import { removeDirectory } from "../../../../lib/files/remove-directory.ts";
 import type { Sql } from "../../../../store/postgres/pool.ts";
 import { type ViewSpec, viewOf } from "../../../tools/fs/port.ts";
-import { sha256Of } from "../../files/digests.ts";
-import { listFiles, lookAt, openForReading, typeOfName } from "../../files/files.ts";
 import { idsIn, makeVolumeDirectory, measure, type VolumeLayout } from "../../layout.ts";
+import { typeOfName } from "../../media-types.ts";
 import { changeMarks } from "../index/changes.ts";
 import { drainDetached, volumesToDrain } from "../index/drain.ts";
 import { changingIndex, entriesOf, microseconds, sameTime, segmentsOfPath } from "../index/entries.ts";
 import { Rebuild, startOfRebuild } from "../index/rebuild.ts";
 import type { Content, Entry, Places, VolumeAt } from "../port.ts";
 import { changingDisk, type LocalChange } from "./changing.ts";
+import { sha256Of } from "./digest.ts";
 import { LocalDraft } from "./draft.ts";
 import { contentOnDisk } from "./open-content.ts";
+import { listFiles, lookAt, openForReading } from "./reading.ts";
 import { canWalk, walkInto } from "./walk.ts";
 
 /** Statements that a change waits for to have its directory taken out of the figures. */
@@ -53,7 +54,7 @@ export function localPlaces(sql: Sql, layout: VolumeLayout): Places {
       const isSame = found?.row.is_file && found.row.size === size && sameTime(found.row.modified_us, modifiedUs);
       // An index that holds is told of nothing that it does not know: what was read may be gone by now.
       if (row.indexed && !isSame) return;
-      await changing.put(path, { entryId: found?.row.entry_id ?? Bun.randomUUIDv7(), size, modifiedUs, content });
+      await changing.put(path, { entryId: found?.row.entry_id ?? crypto.randomUUID(), size, modifiedUs, content });
     });
   }
 
@@ -149,7 +150,7 @@ export function localPlaces(sql: Sql, layout: VolumeLayout): Places {
       if (!canWalk) return false;
       await makeVolumeDirectory(layout.volume(volumeId));
       const made = await walkInto(layout.volume(volumeId), async () => new Rebuild(sql, volumeId, start));
-      return made !== null && made.finish();
+      return (await made?.finish()) ?? false;
     },
 
     held: () => idsIn(layout.volumes),

@@ -1,9 +1,8 @@
 /** A file of this host, open for reading. */
 import { closeSync } from "node:fs";
 import { readBytes } from "../../../tools/fs/port.ts";
-import type { Sendable } from "../../files/download.ts";
-import type { OpenedFile } from "../../files/files.ts";
-import type { Content, OpenContent } from "../port.ts";
+import type { Content, OpenContent, Sendable } from "../port.ts";
+import type { OpenedFile } from "./reading.ts";
 
 /** Bun opens the file for itself when it begins to answer, which is at once; this is more than enough, ms. */
 const closeAfterMs = 250;

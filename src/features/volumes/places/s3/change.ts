@@ -2,7 +2,7 @@
 import { Problem } from "../../../../../actors/kernel/problem.ts";
 import type { Transaction } from "../../../../store/postgres/pool.ts";
 import { ToolFailure } from "../../../tools/port.ts";
-import { isDirectoryProblem } from "../../files/paths.ts";
+import { isDirectoryProblem } from "../../paths.ts";
 import { changingIndex, entriesOf, entryOf, segmentsOfPath } from "../index/entries.ts";
 import type { Change, Entry, VolumeAt } from "../port.ts";
 import { ObjectDraft, type ObjectDrafts } from "./drafts.ts";
@@ -73,6 +73,7 @@ export function objectChange(
     async move(from, to, overwrite) {
       const source = await index.find(from);
       if (source === null) throw new ToolFailure("not_found", `${from} does not exist`);
+      if (from === to) return;
       const target = await index.find(to);
       if (target !== null) {
         const { row } = target;

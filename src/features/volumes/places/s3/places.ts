@@ -7,7 +7,7 @@ import { Problem } from "../../../../../actors/kernel/problem.ts";
 import type { ObjectStore } from "../../../../adapters/objects/port.ts";
 import type { Sql } from "../../../../store/postgres/pool.ts";
 import { ToolFailure } from "../../../tools/port.ts";
-import { isDirectoryProblem } from "../../files/paths.ts";
+import { isDirectoryProblem } from "../../paths.ts";
 import { makeVolumeDirectory, type Usage, type VolumeLayout } from "../../layout.ts";
 import { type EntryRow, entriesOf, entryOf, segmentsOfPath } from "../index/entries.ts";
 import type { Places, VolumeAt } from "../port.ts";

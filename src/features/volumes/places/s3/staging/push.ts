@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { closeSync, constants, fstatSync, read } from "node:fs";
 import type { Transaction } from "../../../../../store/postgres/pool.ts";
 import { View, viewOf } from "../../../../tools/fs/port.ts";
-import { typeOfName } from "../../../files/files.ts";
+import { typeOfName } from "../../../media-types.ts";
 import { sniffBytes, sniffedType } from "../../../files/sniff.ts";
 import { changingIndex } from "../../index/entries.ts";
 import type { Arrival, Change, Landed, Places, VolumeAt } from "../../port.ts";

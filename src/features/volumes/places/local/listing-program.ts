@@ -1,10 +1,10 @@
 /** The process that lists a directory for the file routes: neither its size nor its depth is ours to choose. */
 import { opendirSync } from "node:fs";
 import { posix } from "node:path";
-import { serveGuarded } from "../../../lib/guarded/serve.ts";
-import type { ViewSpec } from "../../tools/fs/port.ts";
-import { type Directory, look, type Place, View } from "../../tools/fs/port.ts";
-import { outcomeOf, ToolFailure, type ToolOutcome } from "../../tools/port.ts";
+import { serveGuarded } from "../../../../lib/guarded/serve.ts";
+import type { ViewSpec } from "../../../tools/fs/port.ts";
+import { type Directory, look, type Place, View } from "../../../tools/fs/port.ts";
+import { outcomeOf, ToolFailure, type ToolOutcome } from "../../../tools/port.ts";
 
 export interface ListingJob {
   readonly view: ViewSpec;
@@ -29,7 +29,7 @@ const maxNames = 200_000;
 const maxDepth = 100;
 
 /** Their code units are in the order of their bytes. */
-const plain = /^[\u0000-\ud7ff]*$/;
+const plain = /^[^\ud800-\uffff]*$/;
 
 interface Named {
   readonly name: string;
