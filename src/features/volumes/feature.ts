@@ -9,7 +9,7 @@ import type { VolumesOptions } from "./execution-volumes.ts";
 import { VolumeLayout } from "./layout.ts";
 import { openVolumes } from "./open.ts";
 import { openPlaces, storageProbe } from "./places/open.ts";
-import { quotaFit } from "./quota-fit.ts";
+import { quotaFit } from "./places/quota-fit.ts";
 import { volumeRoutes } from "./routes.ts";
 import { named } from "./schema.ts";
 import { volumeContradictions, volumeSettings } from "./settings.ts";

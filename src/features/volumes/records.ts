@@ -91,9 +91,9 @@ export function volumeRecords(sql: Sql, backend: Backend) {
     ): Promise<string> {
       const [row] = await sql<{ volume_id: string }[]>`
         insert into volumes (volume_id, root_id, indexed, tenant, kind, label, owner_realm, owner_user_id, agent_id,
-          size_limit_bytes)
+          size_limit_bytes, backend)
         values (${volume.id}, ${volume.id}, true, ${tenant}, 'agent', ${volume.name}, ${volume.owner?.realm ?? null},
-          ${volume.owner?.userId ?? null}, ${volume.agentId}, ${volume.sizeLimit}, ${backend}, ${backend === "s3"})
+          ${volume.owner?.userId ?? null}, ${volume.agentId}, ${volume.sizeLimit}, ${backend})
         on conflict (agent_id, tenant, label) where kind = 'agent' and deleted_at is null
         do update set size_limit_bytes = excluded.size_limit_bytes
         returning volume_id`;
@@ -113,9 +113,9 @@ export function volumeRecords(sql: Sql, backend: Backend) {
     ): Promise<string> {
       const [row] = await sql<{ volume_id: string }[]>`
         insert into volumes (volume_id, root_id, indexed, tenant, kind, label, owner_realm, owner_user_id, workflow,
-          size_limit_bytes)
+          size_limit_bytes, backend)
         values (${volume.id}, ${volume.id}, true, ${tenant}, 'workflow', ${volume.name}, ${volume.owner?.realm ?? null},
-          ${volume.owner?.userId ?? null}, ${volume.workflow}, ${volume.sizeLimit}, ${backend}, ${backend === "s3"})
+          ${volume.owner?.userId ?? null}, ${volume.workflow}, ${volume.sizeLimit}, ${backend})
         on conflict (tenant, workflow, label) where kind = 'workflow' and deleted_at is null
         do update set size_limit_bytes = excluded.size_limit_bytes
         returning volume_id`;

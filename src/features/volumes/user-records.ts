@@ -114,9 +114,9 @@ export function userVolumeRecords(sql: Sql, backend: Backend) {
     ): Promise<boolean> {
       const rows = await transaction`
         insert into volumes (volume_id, root_id, indexed, tenant, kind, label, owner_realm, owner_user_id, visibility,
-          size_limit_bytes)
+          size_limit_bytes, backend)
         values (${volume.id}, ${volume.id}, true, ${tenant}, 'user', ${volume.label}, ${volume.owner.realm}, ${volume.owner.userId},
-          ${volume.visibility}, ${volume.sizeLimit}, ${backend}, ${backend === "s3"})
+          ${volume.visibility}, ${volume.sizeLimit}, ${backend})
         on conflict do nothing returning 1`;
       return rows.length > 0;
     },
