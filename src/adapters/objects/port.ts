@@ -2,4 +2,4 @@
 export { ObjectsUnavailable } from "./failure.ts";
 export { type ObjectStore, openObjects } from "./objects.ts";
 export { type ObjectSettings, objectContradictions, objectSettings } from "./settings.ts";
-export { maxObjectBytes, type ObjectUpload } from "./upload.ts";
+export type { ObjectUpload } from "./upload.ts";

@@ -1,12 +1,13 @@
 /** Putting one object: pieces as they come, in one request where they are few, else in parts, at flat memory. */
+import { Problem } from "../../../actors/kernel/problem.ts";
 import { ObjectsUnavailable } from "./failure.ts";
 import { boundedText, type ObjectTransport } from "./transport.ts";
 
 /** Every part but the last; stores take 5 MiB or more. */
-export const partBytes = 8 * 1024 * 1024;
+const partBytes = 8 * 1024 * 1024;
 const maxParts = 10_000;
 /** The largest object whose length is not known when it begins. */
-export const maxObjectBytes = partBytes * maxParts;
+const maxObjectBytes = partBytes * maxParts;
 const firstBytes = 64 * 1024;
 /** Parts of one upload that are sent while the next one fills. */
 const maxSending = 3;
@@ -77,6 +78,7 @@ export function beginUpload(send: ObjectTransport, room: PartRoom, { key, begun 
 
   /** Sends what is full, and goes on once there is room for the next part. */
   async function dispatch(): Promise<void> {
+    if (etags.length === maxParts) throw tooLarge();
     if (uploadId === null) {
       uploadId = await begin();
       await begun?.(uploadId);
@@ -179,6 +181,9 @@ export function beginUpload(send: ObjectTransport, room: PartRoom, { key, begun 
     },
   };
 }
+
+const tooLarge = (): Problem =>
+  new Problem("file_too_large", `A file may have at most ${maxObjectBytes} bytes`, { limit: maxObjectBytes });
 
 /** Takes away the parts of an upload that does not go on. Repeatable. */
 export async function abortUpload(send: ObjectTransport, key: string, uploadId: string): Promise<void> {

@@ -26,7 +26,7 @@ import type { Executions, Found } from "./service.ts";
 export interface ExecutionFilesOptions {
   readonly executions: Pick<Executions, "find">;
   readonly plans: Plans;
-  readonly volumes: Pick<Volumes, "readingView">;
+  readonly volumes: Pick<Volumes, "readingView" | "bring">;
   readonly now: () => number;
 }
 
@@ -45,8 +45,9 @@ const Files = Type.Object({
 export type ExecutionFiles = ReturnType<typeof createExecutionFiles>;
 
 export function createExecutionFiles({ executions, plans, volumes, now }: ExecutionFilesOptions) {
-  async function viewOf(found: Found): Promise<ViewSpec | null> {
+  async function viewOf(found: Found, signal: AbortSignal | null): Promise<ViewSpec | null> {
     const plan = await plans.of(found.at);
+    await volumes.bring(found.at.tenant, plan.mounts, isOver(found.state), signal);
     const view = volumes.readingView(plan.mounts);
     return view ?? absent(found.state, plan, now());
   }
@@ -59,7 +60,7 @@ export function createExecutionFiles({ executions, plans, volumes, now }: Execut
      */
     async list(tenant: string, executionId: string, path: string, recursive: boolean, signal: AbortSignal) {
       const inside = insidePath(path);
-      const view = await viewOf(await executions.find(tenant, executionId));
+      const view = await viewOf(await executions.find(tenant, executionId), signal);
       if (view === null) return answer([], false);
       const job = { view, path: inside, recursive, limit: maxEntries, after: null };
       const { entries, more } = await answering(() => listFiles(tenant, job, signal));
@@ -75,7 +76,7 @@ export function createExecutionFiles({ executions, plans, volumes, now }: Execut
      */
     async open(tenant: string, executionId: string, path: string): Promise<OpenedFile> {
       const inside = insidePath(path);
-      const view = await viewOf(await executions.find(tenant, executionId));
+      const view = await viewOf(await executions.find(tenant, executionId), null);
       if (view === null) throw new Problem("path_not_found", "Path not found");
       return answering(() => openForReading(view, inside));
     },

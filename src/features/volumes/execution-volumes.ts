@@ -7,6 +7,7 @@ import type { Sql } from "../../store/postgres/pool.ts";
 import type { VolumeLayout } from "./layout.ts";
 import type { MountUse, Places } from "./places/port.ts";
 import { type Backend, type VolumeReader, visibilityOf, volumeRecords } from "./records.ts";
+import { bringing } from "./runs/bringing.ts";
 import { type KnownExecutions, volumesInUse } from "./runs/in-use.ts";
 import { indexing } from "./runs/indexing.ts";
 import { mountRun } from "./runs/instance-mounts.ts";
@@ -42,6 +43,7 @@ export function createVolumes({ sql, layout, places, backend = "local", executio
   const { view, readingView } = viewing(layout, places);
   const { usageOf, measureWritten } = measuring(layout, places, records, attached, now);
   const { settleIndexes } = indexing(sql, places, attached);
+  const { bring } = bringing(layout, places, now);
   const removal = removing(layout, places, records, attached, now);
   const { removeOfExecution, removeOfErased, removeOfRun, removeOfAgent, heldForRuns, removeHeld } = removal;
 
@@ -54,6 +56,7 @@ export function createVolumes({ sql, layout, places, backend = "local", executio
     settle,
     view,
     readingView,
+    bring,
     usageOf,
     measureWritten,
     settleIndexes,

@@ -100,7 +100,9 @@ test("an execution mounts a copy, and what it changed is stored when it is over"
   await at.put(who, id, "given", "?path=/in/given.txt");
   await at.put(who, id, "goes", "?path=/gone.txt");
   const options = (access: string, script: string) => ({
-    spec: { volumes: [{ name: "data", mount_path: "/workspace/data", access_mode: access, source: { volume_id: id } }] },
+    spec: {
+      volumes: [{ name: "data", mount_path: "/workspace/data", access_mode: access, source: { volume_id: id } }],
+    },
     script: [shell(script), say("done")],
   });
   const writer = "cd data; cat in/given.txt; printf more > out.txt; printf x >> in/given.txt; rm gone.txt; mkdir empty";

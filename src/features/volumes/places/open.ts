@@ -46,14 +46,20 @@ export async function openPlaces(options: PlacesOptions): Promise<OpenPlaces> {
   };
 }
 
+/** That the places work is believed for so long, ms: an object store is paid for each request. */
+const provenMs = 10_000;
+
 const reasonOf = (error: unknown): string => (error instanceof ObjectsUnavailable ? error.reason : String(error));
 
 /** Whether files can be kept: by the place, and by the disks that workspaces and volumes of this host lie on. */
 export function storageProbe(places: Places, dataDir: string, disks: readonly string[]): Probe {
   const rooms = disks.map((disk) => roomOf(disk));
+  let provenAt = Number.NEGATIVE_INFINITY;
   return async () => {
     await access(dataDir);
     if (!rooms.every((hasRoom) => hasRoom())) throw new NotReady("its disk is full");
+    if (performance.now() - provenAt < provenMs) return;
     await places.probe();
+    provenAt = performance.now();
   };
 }

@@ -2,8 +2,8 @@
 import type { TenantTerms } from "../../../../actors/policy/quota.ts";
 import { storageQuota } from "../../../../actors/policy/storage-quota.ts";
 import type { Transaction } from "../../../store/postgres/pool.ts";
-import type { VolumeAt } from "./port.ts";
 import type { UserVolumeRecords } from "../user-records.ts";
+import type { VolumeAt } from "./port.ts";
 
 /**
  * Asked in a transaction that counted what is written. A volume of an agent or a workflow is bounded by its own limit and

@@ -6,8 +6,8 @@ import { isObject } from "../../../../../../actors/kernel/json.ts";
 import { LaunchFailure } from "../../../../../adapters/sandbox/port.ts";
 import { removeDirectory } from "../../../../../lib/files/remove-directory.ts";
 import { overAgentsFiles } from "../../../../../lib/processes/agents-programs.ts";
-import { readPath } from "../../../paths.ts";
 import { makeVolumeDirectory, type VolumeLayout } from "../../../layout.ts";
+import { readPath } from "../../../paths.ts";
 import { maxStaged } from "./records.ts";
 
 /** A file as both sides had it. */
