@@ -20,7 +20,7 @@ const indexEveryMs = 5_000;
 
 export const volumes = defineFeature({
   name: "volumes",
-  tenantTables: ["volume_mounts", "volumes"],
+  tenantTables: ["volume_stagings", "volume_mounts", "volumes"],
   schemas: named,
   needs: { audit, incidents, tools, fsTools },
   settings: volumeSettings,

@@ -6,14 +6,13 @@ import { Problem } from "../../../../actors/kernel/problem.ts";
 import { iso } from "../../../../actors/kernel/time.ts";
 import type { StorageQuota } from "../../../../actors/policy/storage-quota.ts";
 import { ToolFailure } from "../../tools/port.ts";
-import { typeOfName } from "../media-types.ts";
+import { sniffBytes, sniffedType, typeOfName } from "../media-types.ts";
 import { answering, invalidPath, isDirectoryProblem, readPath } from "../paths.ts";
 import type { Change, Draft, Entry, Places } from "../places/port.ts";
 import { ownerOfRow, type VolumeRow } from "../records.ts";
 import type { Uploaded } from "../schema.ts";
 import type { Caller, VolumeService } from "../service.ts";
 import { boundaryOf, decoded, partsOf } from "./multipart.ts";
-import { sniffBytes, sniffedType } from "./sniff.ts";
 import { boundsOf, type ComingUpload, noRoom, type UploadRoom } from "./upload-room.ts";
 
 /** Room for what stands around a file in a multipart body. */

@@ -5,12 +5,11 @@ import { NotReady, type Probe } from "../../../http/operations/health.ts";
 import { roomOf } from "../../../lib/files/disk-room.ts";
 import { StartFailure } from "../../../lib/start-failure.ts";
 import { repeatedly } from "../../../lib/timers.ts";
-import type { VolumesInUse } from "../runs/in-use.ts";
 import type { VolumeSettings } from "../settings.ts";
 import { localPlaces } from "./local/local-places.ts";
 import type { Places } from "./port.ts";
 import { routedPlaces } from "./routed.ts";
-import { type ObjectPlacesOptions, objectPlaces } from "./s3/places.ts";
+import { type ObjectPlaces, type ObjectPlacesOptions, objectPlaces } from "./s3/places.ts";
 
 export interface PlacesOptions extends Omit<ObjectPlacesOptions, "objects"> {
   readonly settings: VolumeSettings;
@@ -21,7 +20,7 @@ export interface PlacesOptions extends Omit<ObjectPlacesOptions, "objects"> {
 export interface OpenPlaces {
   readonly places: Places;
   /** Begins the rounds over what crashes left of copies on this host. @returns a function that ends them */
-  readonly sweep: (running: VolumesInUse["running"]) => () => Promise<void>;
+  readonly sweep: (running: Parameters<ObjectPlaces["staging"]["tidy"]>[0]) => () => Promise<void>;
 }
 
 /** How often what a crash left of copies is looked for, ms. */

@@ -47,7 +47,7 @@ export function objectDrafts(sql: Sql, objects: ObjectStore) {
     /** @throws Problem 404 `volume_not_found` where the volume was deleted */
     async begin(volume: VolumeAt): Promise<ObjectDraft> {
       const { tenant, volume_id } = volume;
-      const id = Bun.randomUUIDv7();
+      const id = crypto.randomUUID();
       const begun = await sql`
         insert into volume_drafts (entry_id, volume_id)
         select ${id}, volume_id from volumes

@@ -22,8 +22,6 @@ export interface Staging extends VolumeAt {
   readonly instance_id: string;
 }
 
-export type StagingRecords = ReturnType<typeof stagingRecords>;
-
 /** @param host this one, as the runtime names it */
 export function stagingRecords(sql: Sql, host: string) {
   return {
