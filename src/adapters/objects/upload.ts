@@ -21,7 +21,7 @@ export interface ObjectUpload {
   write(piece: Uint8Array): Promise<void>;
   /** The object is there, whole. @throws Problem 503 */
   finish(): Promise<void>;
-  /** Gives it up, before or after its end, and takes away what arrived. Repeatable. */
+  /** Gives it up, before or after its end, and takes away what arrived. Repeatable. @throws Problem 503 */
   discard(): Promise<void>;
 }
 
@@ -61,6 +61,7 @@ export function beginUpload(send: ObjectTransport, room: PartRoom, { key, begun 
   let uploadId: string | null = null;
   let failure: unknown = null;
   let isDone = false;
+  let isGivenUp = false;
 
   async function begin(): Promise<string> {
     const answer = await send({ method: "POST", key, query: { uploads: "" }, signal });
@@ -172,6 +173,9 @@ export function beginUpload(send: ObjectTransport, room: PartRoom, { key, begun 
     },
 
     async discard() {
+      // A store that just did not answer is not asked again while a caller waits.
+      if (failure instanceof ObjectsUnavailable && failure.answered === null && !isGivenUp) throw failure;
+      isGivenUp = true;
       failure ??= new ObjectsUnavailable("given up");
       given.abort(failure);
       await Promise.allSettled(sending);

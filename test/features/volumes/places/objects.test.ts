@@ -33,7 +33,7 @@ afterEach(() => {
 function placesOf(host: string, layout = new VolumeLayout(scratch(host))): ObjectPlaces {
   return objectPlaces({
     sql: stores.sql,
-    objects: openObjects(s3.settings, { now: Date.now }),
+    objects: openObjects(s3.settings, { now: Date.now, answerMs: 500 }),
     layout,
     host,
     fits: async () => hasRoom,
@@ -154,6 +154,15 @@ test("an upload that fails shows nothing, and what crashed is erased", async () 
   expect(await failureOf(failed.finish())).toMatchObject({ code: "service_unavailable" });
   s3.failing(null);
   await failed.discard();
+  const unanswered = await places.draft(volume);
+  s3.failing(() => "hang");
+  expect(await failureOf(unanswered.finish())).toMatchObject({ code: "service_unavailable" });
+  const asked = s3.asked.length;
+  await unanswered.discard();
+  expect(s3.asked.length).toBe(asked);
+  s3.failing(null);
+  await places.tidy(Date.now());
+  expect((await stores.sql`select from volume_drafts`).count).toBe(0);
   const crashed = await places.draft(volume);
   await crashed.write(new Uint8Array(20 * 1024 * 1024));
   const whole = await places.draft(volume);

@@ -20,6 +20,7 @@ export class ObjectDraft implements Draft {
     readonly entryId: string,
     readonly upload: ObjectUpload,
     readonly forget: () => Promise<void>,
+    readonly leave: () => Promise<void>,
   ) {}
 
   write(piece: Uint8Array): Promise<void> {
@@ -38,7 +39,7 @@ export class ObjectDraft implements Draft {
   async discard(): Promise<void> {
     if (this.#isPut) return;
     // A store that is away keeps it for now; its row says so, and the sweep takes it away.
-    await this.upload.discard().then(this.forget, () => {});
+    await this.upload.discard().then(this.forget, this.leave);
   }
 }
 
@@ -59,9 +60,16 @@ export function objectDrafts(sql: Sql, objects: ObjectStore) {
           await sql`update volume_drafts set upload_id = ${uploadId} where entry_id = ${id}`;
         },
       });
-      return new ObjectDraft(id, upload, async () => {
-        await sql`delete from volume_drafts where entry_id = ${id}`;
-      });
+      return new ObjectDraft(
+        id,
+        upload,
+        async () => {
+          await sql`delete from volume_drafts where entry_id = ${id}`;
+        },
+        async () => {
+          await sql`update volume_drafts set erasing = true where entry_id = ${id}`;
+        },
+      );
     },
 
     /** What a path leads to from this transaction on. @throws Problem 503 where it was given up as abandoned */
@@ -72,14 +80,14 @@ export function objectDrafts(sql: Sql, objects: ObjectStore) {
     },
 
     /**
-     * Takes away what crashes left of uploads, or all that is begun in one volume.
+     * Takes away what crashes, and a store that was away, left of uploads, or all that is begun in one volume.
      * @param volumeId null: of every volume, what is old
      * @returns whether nothing is left of that
      */
     async clear(volumeId: string | null): Promise<boolean> {
       const which =
         volumeId === null
-          ? sql`created_at < now() - ${abandonedAfter}::interval`
+          ? sql`(erasing or created_at < now() - ${abandonedAfter}::interval)`
           : sql`volume_id = ${volumeId} and created_at < now()`;
       const rows = await sql<{ entry_id: string; volume_id: string; tenant: string; upload_id: string | null }[]>`
         with old as (select entry_id from volume_drafts where ${which} limit ${someDrafts} for update skip locked)
