@@ -30,10 +30,10 @@ afterEach(() => {
   hasRoom = true;
 });
 
-function placesOf(host: string, layout = new VolumeLayout(scratch(host))): ObjectPlaces {
+function placesOf(host: string, layout = new VolumeLayout(scratch(host)), answerMs = 10_000): ObjectPlaces {
   return objectPlaces({
     sql: stores.sql,
-    objects: openObjects(s3.settings, { now: Date.now, answerMs: 500 }),
+    objects: openObjects(s3.settings, { now: Date.now, answerMs }),
     layout,
     host,
     fits: async () => hasRoom,
@@ -154,7 +154,7 @@ test("an upload that fails shows nothing, and what crashed is erased", async () 
   expect(await failureOf(failed.finish())).toMatchObject({ code: "service_unavailable" });
   s3.failing(null);
   await failed.discard();
-  const unanswered = await places.draft(volume);
+  const unanswered = await placesOf("host-x", undefined, 500).draft(volume);
   s3.failing(() => "hang");
   expect(await failureOf(unanswered.finish())).toMatchObject({ code: "service_unavailable" });
   const asked = s3.asked.length;
