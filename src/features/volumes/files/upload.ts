@@ -103,8 +103,9 @@ export async function upload(
     for (const [index, one] of coming.entries()) one.close(index === 0 ? placed.grown : 0);
     return placed.uploaded;
   } finally {
-    for (const one of coming) one.close(0);
     await Promise.all(drafts.map((draft) => draft.discard()));
+    // Only now: the room that a draft takes is another upload's once it is gone.
+    for (const one of coming) one.close(0);
   }
 }
 
