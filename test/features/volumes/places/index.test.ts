@@ -18,8 +18,7 @@ let layout: VolumeLayout;
 let places: Places;
 let volume: VolumeAt;
 const busy = new Set<string>();
-const settle = () =>
-  indexing(stores.sql, places, async (ids) => new Set(ids.filter((id) => busy.has(id)))).settleIndexes();
+const settle = () => indexing(stores.sql, places, async (id) => !busy.has(id)).settleIndexes();
 
 beforeAll(async () => {
   stores = await freshStores();
