@@ -17,7 +17,7 @@ function filesOn(id: string, path = ""): string[] {
   );
 }
 
-test("kill -9 amid uploads, moves and deletions: nothing is half there, the figures are right", async () => {
+test("kill -9 amid uploads, moves and deletions: nothing half, the figures right", async () => {
   const { node, stores } = at.executions;
   const who = await at.newUser("business");
   const id = await at.made(who);

@@ -1,10 +1,11 @@
-/** The index of the files in volumes: what it lists is what lies on the disk, whatever happened. */
+/** The index of the files in volumes: what it lists is what lies on the disk, after crashes too. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { measure, VolumeLayout } from "../../../../src/features/volumes/layout.ts";
 import { localPlaces } from "../../../../src/features/volumes/places/local/local-places.ts";
+import { openPlaces } from "../../../../src/features/volumes/places/open.ts";
 import type { Entry, Places, VolumeAt } from "../../../../src/features/volumes/places/port.ts";
 import { indexing } from "../../../../src/features/volumes/runs/indexing.ts";
 import { freshStores, type TestStores } from "../../../harness/stores.ts";
@@ -94,8 +95,18 @@ async function expectTrue(): Promise<void> {
   expect(await state()).toEqual({ indexed: true, measured: true, used: bytes, files });
 }
 
+test("the probe writes, reads and deletes; a root that is a file cannot be used", async () => {
+  await places.probe();
+  expect(readdirSync(layout.volumes).filter((name) => name.startsWith(".probe"))).toEqual([]);
+  const file = join(dataDir, "file");
+  writeFileSync(file, "");
+  const other = new VolumeLayout(dataDir, file);
+  const opened = openPlaces({ sql: stores.sql, layout: other, backend: "local" });
+  expect(await opened.catch(String)).toContain(`SVC_STORAGE_ROOT ${file} cannot be used`);
+});
+
 describe("changes", () => {
-  test("whatever is put, moved and deleted, in any order: the index is the disk", async () => {
+  test("files put, moved and deleted in any order: the index is the disk", async () => {
     const names = ["a", "b", "é", "z-🜁", "￿", "A"];
     let seed = 7;
     const pick = <T>(all: readonly T[]): T => {
@@ -126,7 +137,7 @@ describe("changes", () => {
     await expectTrue();
   });
 
-  test("a page goes on after any entry, directories first, then by bytes, as the disk is listed", async () => {
+  test("a page goes on after any entry, in the order that the disk is listed in", async () => {
     for (const name of ["b", "a", "￿", "😀", "Z", "é"]) {
       await put(`/${name}`, "1");
       await places.change(volume, (change) => change.makeDirectory(`/d ${name}`));
@@ -169,7 +180,7 @@ describe("changes", () => {
 });
 
 describe("doubt", () => {
-  test("what an execution wrote is listed from the disk, and from the index once it ended", async () => {
+  test("an execution writes: the disk is listed, and the index once it ended", async () => {
     await put("/same", "known");
     await stores.sql`update volumes set measured = false where volume_id = ${volume.volume_id}`;
     busy.add(volume.volume_id);
@@ -216,7 +227,7 @@ describe("doubt", () => {
     expect(await listed()).toContain("/cut-off 4 ?");
   });
 
-  test("a change that fails after its rename leaves a doubt, one that fails before leaves none", async () => {
+  test("a change that fails after its rename leaves a doubt, one before it none", async () => {
     const early = places.change(volume, () => Promise.reject(new Error("no")));
     expect(early).rejects.toThrow("no");
     await early.catch(() => {});
