@@ -38,11 +38,11 @@ export type Volumes = ReturnType<typeof createVolumes>;
 
 export function createVolumes({ sql, layout, places, backend = "local", executions, newId, now }: VolumesOptions) {
   const records = volumeRecords(sql, backend);
-  const { attached, running } = volumesInUse(records, executions);
+  const { attached, running, isQuiet } = volumesInUse(records, executions, now);
   const { settle } = settling(records, newId);
   const { view, readingView } = viewing(layout, places);
   const { usageOf, measureWritten } = measuring(layout, places, records, attached, now);
-  const { settleIndexes } = indexing(sql, places, attached);
+  const { settleIndexes } = indexing(sql, places, isQuiet);
   const { bring } = bringing(layout, places, now);
   const removal = removing(layout, places, records, attached, now);
   const { removeOfExecution, removeOfErased, removeOfRun, removeOfAgent, heldForRuns, removeHeld } = removal;

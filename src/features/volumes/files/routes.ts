@@ -133,7 +133,12 @@ export function fileRoutes({ sql, service, find, now, newId }: FileRoutesOptions
         "is_a_directory",
         "missing_file",
       ],
-      handler: async (call) => upload(service, room, call, await find(call), call.request, call.query.path ?? null),
+      handler: async (call) => {
+        const { path = null } = call.query;
+        // A bad path says nothing of volumes.
+        if (path !== null) readPath(path);
+        return upload(service, room, call, await find(call), call.request, path);
+      },
     }),
     defineRoute({
       method: "POST",

@@ -12,6 +12,7 @@ import type { Change, Draft, Entry, Places } from "../places/port.ts";
 import { ownerOfRow, type VolumeRow } from "../records.ts";
 import type { Uploaded } from "../schema.ts";
 import type { Caller, VolumeService } from "../service.ts";
+import { bodyOf } from "./body.ts";
 import { boundaryOf, decoded, partsOf } from "./multipart.ts";
 import { boundsOf, type ComingUpload, noRoom, type UploadRoom } from "./upload-room.ts";
 
@@ -110,15 +111,6 @@ export async function upload(
 const tooLarge = (limit: number): Problem =>
   new Problem("file_too_large", `A file may have at most ${limit} bytes`, { limit }, { Connection: "close" });
 
-async function* bodyOf({ body }: Request): AsyncGenerator<Uint8Array> {
-  if (body === null) return;
-  try {
-    yield* body;
-  } catch {
-    throw new Problem("malformed_body", "The body broke off", {}, { Connection: "close" });
-  }
-}
-
 async function* counted(source: AsyncIterable<Uint8Array>, limit: number): AsyncGenerator<Uint8Array> {
   let size = 0;
   for await (const piece of source) {
@@ -148,6 +140,7 @@ async function arrive(
     if (size > limit) throw tooLarge(limit);
     take(piece.byteLength);
     if (head.byteLength < sniffBytes) head = Buffer.concat([head, piece]).subarray(0, sniffBytes);
+    // What was handed over before is written meanwhile.
     hash.update(piece);
     await draft.write(piece);
   }

@@ -69,7 +69,7 @@ export interface OpenContent extends Sendable {
 
 /** Bytes on their way into a volume: they lie beside it until a change puts them at a path, and nothing shows them. */
 export interface Draft {
-  /** Takes the next piece, which is its own from then on. Resolves once another one may follow. */
+  /** Takes the next piece, copied where it is kept. Resolves once another one may follow. */
   write(piece: Uint8Array): Promise<void>;
   /** Says that all pieces came. Rejects where one of them could not be kept. */
   finish(): Promise<void>;

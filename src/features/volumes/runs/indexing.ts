@@ -11,8 +11,7 @@ const claimed = "15 minutes";
 /** One that is in use, or changed meanwhile, is looked at again after so long. */
 const again = "15 seconds";
 
-/** @param attached of the given volumes, those that an execution works with */
-export function indexing(sql: Sql, places: Pick<Places, "writeBack" | "held">, attached: VolumesInUse["attached"]) {
+export function indexing(sql: Sql, places: Pick<Places, "writeBack" | "held">, isQuiet: VolumesInUse["isQuiet"]) {
   const marks = changeMarks(sql);
 
   /** Claimed for this node, those that wait longest first. */
@@ -37,8 +36,7 @@ export function indexing(sql: Sql, places: Pick<Places, "writeBack" | "held">, a
         select from volumes where not indexed and deleted_at is null and kind <> 'run' and index_due_at <= now() limit 1`;
       if (due === undefined) return;
       for (const id of await claim(await places.held())) {
-        const isIdle = async () => !(await attached([id])).has(id);
-        const settled = await places.writeBack(id, isIdle).catch(() => false);
+        const settled = await places.writeBack(id, () => isQuiet(id)).catch(() => false);
         if (!settled) await sql`update volumes set index_due_at = now() + ${again}::interval where volume_id = ${id}`;
       }
     },
