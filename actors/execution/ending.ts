@@ -11,6 +11,7 @@ import { sendDeliveries } from "./output/delivery.ts";
 import { giveUpHandling } from "./output/handling.ts";
 import type { Ending } from "./state.ts";
 import type { ExecutionTurn } from "./turn.ts";
+import { noteExecution } from "./usage.ts";
 
 const summaryLength = 200;
 
@@ -92,6 +93,7 @@ function end(turn: ExecutionTurn, status: Status, ending: Partial<Ending>, outpu
     reason: null,
     ...ending,
   };
+  noteExecution(turn);
   sendDeliveries(turn, output);
   tellParent(turn, status, output);
 }

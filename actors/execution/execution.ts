@@ -62,6 +62,7 @@ import { ExecutionState, isOver, listedMembers } from "./state.ts";
 import { completeState } from "./stored-state.ts";
 import type { Result } from "./turn.ts";
 import { ExecutionTurn, unchanged } from "./turn.ts";
+import { modelCallUsed, noteParked } from "./usage.ts";
 
 type State = ExecutionState | null;
 
@@ -109,6 +110,11 @@ export const execution = defineActor({
       const turn = new ExecutionTurn(state, context);
       instanceSpawned(turn);
       return turn.turn();
+    },
+
+    instance_parked(state, { instance_id, stands, at }, context) {
+      if (state === null || !isRunning(state, instance_id)) return unchanged(state);
+      return within(state, context, (turn) => noteParked(turn, stands, at));
     },
 
     image_pull(state, { instance_id, news }, context) {
@@ -162,9 +168,11 @@ export const execution = defineActor({
     },
 
     model_outcome(state, outcome, context) {
-      if (state?.iteration.loop?.model_call !== outcome.id) return unchanged(state);
+      const used = outcome.ok ? modelCallUsed(state, outcome.id, outcome.value) : [];
+      if (state?.iteration.loop?.model_call !== outcome.id) return { state, effects: used };
       return within(state, context, (turn) => {
         const { loop } = turn.iteration;
+        turn.push(...used);
         if (loop !== null) onModelOutcome(turn, loop, outcome);
       });
     },

@@ -22,6 +22,7 @@ import {
   workspaceRemove,
 } from "./activities.ts";
 import { childStart, parentMessages } from "./child.ts";
+import { EgressBlocked, InstanceParked } from "./instance-news.ts";
 import { Header, Plan, RuntimeFacts, Warning } from "./start/plan.ts";
 
 const Instance = Type.Object({ instance_id: Type.String() });
@@ -81,14 +82,6 @@ const PullNews = Type.Union([
   Type.Object({ stage: Type.Literal("image_pull_failed"), image: Type.String(), error: Type.String() }),
 ]);
 export type PullNews = Static<typeof PullNews>;
-
-const EgressBlocked = Type.Object({
-  instance_id: Type.String(),
-  host: Type.String({ maxLength: 300 }),
-  port: Type.Integer(),
-  reason: Type.String({ maxLength: 100 }),
-});
-export type EgressBlocked = Static<typeof EgressBlocked>;
 
 /** Output of the bootstrap; `offset` and `bytes` count bytes of the stream. */
 const ConsoleChunk = Type.Object({
@@ -320,7 +313,7 @@ const ofDispatch = { instance_id: Nullable(Type.String()), dispatch_id: Type.Str
 
 export const executionProtocol = defineProtocol({
   kind: "execution",
-  version: 13,
+  version: 14,
   messages: {
     /** The same again gets the same reply. */
     start: message({ body: Type.Object({ header: Header, plan: Plan }), reply: StartReply }),
@@ -339,6 +332,8 @@ export const executionProtocol = defineProtocol({
     }),
     /** By `iteration.run` after launch. Repeatable. */
     instance_spawned: message({ body: Instance }),
+    /** By `iteration.run`: the instance stands still from now on, or goes on. Repeatable. */
+    instance_parked: message({ body: InstanceParked }),
     /** By `iteration.run`, before there is an instance: what becomes of the image it needs. */
     image_pull: message({ body: Type.Object({ instance_id: Type.String(), news: PullNews }) }),
     /** By the egress proxy: it refused the instance a connection. */

@@ -203,6 +203,10 @@ export const Iteration = Type.Object({
   instance_id: Text,
   action: Text,
   spawned: Type.Boolean(),
+  /** When the instance was there; absent: it is not, or an earlier version did not tell. */
+  spawned_at: Type.Optional(Int),
+  /** Since when it stands still (null: it runs), and how long it did before, ms; absent: it never did. */
+  parked: Type.Optional(Type.Object({ since: Nullable(Int), ms: Int })),
   /** Of its first attempt. */
   started_at: Nullable(Int),
   /** When its own time is up; null when the execution's deadline comes first. */

@@ -43,6 +43,19 @@ export const problems = {
   realm_not_found: 404,
   // the plan does not allow it
   quota_exceeded: 402,
+  // purchases
+  payment_failed: 402,
+  no_subscription: 404,
+  seats_in_use: 409,
+  subscription_exists: 409,
+  seat_price_mismatch: 422,
+  seats_not_available: 422,
+  stale_preview: 422,
+  tier_mismatch: 422,
+  unknown_price: 422,
+  url_not_allowed: 422,
+  payment_provider_error: 502,
+  payment_provider_timeout: 504,
   // permission
   insufficient_scope: 403,
   operator_required: 403,
@@ -276,10 +289,17 @@ export const problems = {
   token_redeemed: 409,
   enrollment_token_expired: 410,
   enrollment_token_revoked: 410,
+  // cortex
+  cortex_not_configured: 501,
   // embedded issuer
   issuer_not_configured: 501,
   person_exists: 409,
   person_not_found: 404,
+  // billing
+  billing_not_configured: 501,
+  webhook_not_configured: 501,
+  signature_expired: 401,
+  tenant_not_billable: 422,
 } as const satisfies Record<string, number>;
 
 export type ProblemCode = keyof typeof problems;

@@ -51,6 +51,24 @@ export function registryOf(image: string): string {
   return isHost ? customary(first) : "docker.io";
 }
 
+/** A reference with the registry and the tag that Docker takes for granted and Podman may not. */
+export function qualified(reference: string): string {
+  const registry = registryOf(reference);
+  const names = reference.split("/");
+  const isNamed = names.length > 1 && (registry !== "docker.io" || /[.:]/.test(names[0] ?? ""));
+  const path = isNamed ? names.slice(1) : names;
+  const full = [registry, ...(registry === "docker.io" && path.length === 1 ? ["library"] : []), ...path].join("/");
+  const name = full.slice(full.lastIndexOf("/") + 1);
+  return /[:@]/.test(name) ? full : `${full}:latest`;
+}
+
+/** A qualified reference without its tag and digest. */
+export function repositoryOf(reference: string): string {
+  const [name = ""] = reference.split("@", 1);
+  const colon = name.lastIndexOf(":");
+  return colon > name.lastIndexOf("/") ? name.slice(0, colon) : name;
+}
+
 function customary(registry: string): string {
   const name = registry.toLowerCase();
   return name === "index.docker.io" || name === "registry-1.docker.io" ? "docker.io" : name;

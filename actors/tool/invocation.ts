@@ -17,6 +17,8 @@ const InvocationBegin = Type.Object({
   execution_id: Nullable(Text),
   iteration_number: Nullable(Type.Integer()),
   agent_id: Nullable(Text),
+  /** Of an execution that belongs to a workflow: its name. */
+  workflow_name: Nullable(Text),
   session_id: Nullable(Text),
   principal: Text,
   entry: InvocationEntry,
@@ -39,6 +41,8 @@ const InvocationChange = Type.Object({
   /** Of a refusal or a failure. */
   code: Type.Optional(Nullable(Text)),
   violation_type: Type.Optional(Nullable(Text)),
+  /** It has ended, and its tool was reached: it counts as used. */
+  ran: Type.Optional(Type.Literal(true)),
   /** Policy refused it after it was let through: while it ran, or today where it was approved before. */
   decision: Type.Optional(Type.Literal("deny")),
   approval_id: Type.Optional(Text),

@@ -31,12 +31,12 @@ export interface Setting<T> {
 export type SettingTable = Readonly<Record<string, Setting<unknown>>>;
 export type Values<T extends SettingTable> = { readonly [K in keyof T]: ReturnType<T[K]["parse"]> };
 
-interface Common {
+export interface Common {
   readonly meaning: string;
   readonly filePath?: readonly string[];
 }
 
-function setting<T>(
+export function setting<T>(
   name: string,
   { meaning, filePath = [] }: Common,
   rest: Omit<Setting<T>, "name" | "meaning" | "filePath">,
@@ -332,27 +332,6 @@ export function networks(name: string, options: Common): Setting<readonly Networ
         return network;
       }),
     fallback: () => [],
-  });
-}
-
-/** Where a node in production takes images from when nothing is set. */
-const wellKnownRegistries = ["docker.io", "ghcr.io", "quay.io", "gcr.io", "mcr.microsoft.com", "public.ecr.aws"];
-
-/** A comma-separated list of container registries, `*` for all with a public name; null: the same. */
-export function registries(name: string, options: Common): Setting<readonly string[] | null> {
-  return setting<readonly string[] | null>(name, options, {
-    unit: "",
-    defaultText: `${wellKnownRegistries.join(", ")}; * in development`,
-    bounds: "host, host:port or *, comma-separated",
-    parse: (value) => {
-      const list = value.split(",").map((item) => item.trim());
-      const wrong = list.find(
-        (item) => item !== "*" && !/^[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::\d{1,5})?$/.test(item),
-      );
-      if (wrong !== undefined) throw new BadValue(`must list registries such as docker.io or ghcr.io; not ${wrong}`);
-      return list;
-    },
-    fallback: (read) => (read("SVC_MODE") === "development" ? null : wellKnownRegistries),
   });
 }
 

@@ -102,6 +102,10 @@ export interface NodeContext<S extends SettingTable = SettingTable> {
   readonly openEgress: boolean;
   /** Registries that images may come from; null: any. */
   readonly imageRegistries: readonly string[] | null;
+  /** Directories of the host that operators' agents may mount. */
+  readonly hostPaths: readonly string[];
+  /** Images that may be run without asking a registry; null: any. */
+  readonly localImages: readonly string[] | null;
   /** Whether containers may run as root inside. */
   readonly containerRoot: boolean;
   /** Null: no mail server is configured. */

@@ -47,7 +47,10 @@ export function outsideQuotes(text: string, separator: "," | ";"): string[] {
 export const manifestTextTypes = ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml", "text/plain"];
 
 /** The text type that the client prefers to JSON; null for JSON, also where it likes both alike. */
-export function preferredText(accept: string | null): string | null {
+export const preferredText = (accept: string | null): string | null => preferredToJson(accept, manifestTextTypes);
+
+/** The one of these media types that the client likes best, where it prefers it to JSON; else null. */
+export function preferredToJson(accept: string | null, types: readonly string[]): string | null {
   if (accept === null) return null;
   const ranges = accept.slice(0, 4096).split(",").map(readRange);
   const weight = (type: string): number => {
@@ -59,9 +62,8 @@ export function preferredText(accept: string | null): string | null {
     }
     return 0;
   };
-  const json = weight("application/json");
-  const [best] = manifestTextTypes.toSorted((one, other) => weight(other) - weight(one));
-  return best !== undefined && weight(best) > json ? best : null;
+  const [best] = types.toSorted((one, other) => weight(other) - weight(one));
+  return best !== undefined && weight(best) > weight("application/json") ? best : null;
 }
 
 function readRange(text: string): { readonly range: string; readonly weight: number } {

@@ -123,6 +123,8 @@ export async function openContext(
     outside: validated.outside,
     openEgress: config.openEgress,
     imageRegistries: config.imageRegistries,
+    localImages: config.localImages,
+    hostPaths: config.hostPaths,
     containerRoot: config.containerRoot,
     mail,
   };

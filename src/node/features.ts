@@ -3,7 +3,9 @@ import { agents } from "../features/agents/feature.ts";
 import { apiKeys } from "../features/api-keys/feature.ts";
 import { approvals } from "../features/approvals/feature.ts";
 import { audit } from "../features/audit/feature.ts";
+import { billing } from "../features/billing/feature.ts";
 import { colony } from "../features/colony/feature.ts";
+import { cortex } from "../features/cortex/feature.ts";
 import { credentials } from "../features/credentials/feature.ts";
 import { developmentIssuer } from "../features/development-issuer/feature.ts";
 import { edgeAgentCalls } from "../features/edge/agent-calls/feature.ts";
@@ -45,6 +47,10 @@ import { tenants } from "../features/tenants/feature.ts";
 import { toolServers } from "../features/tool-servers/feature.ts";
 import { tools } from "../features/tools/feature.ts";
 import { fsTools } from "../features/tools/fs/feature.ts";
+import { usageActivities } from "../features/usage/activities/feature.ts";
+import { usageMeters } from "../features/usage/meters/feature.ts";
+import { usageReports } from "../features/usage/reports/feature.ts";
+import { usageUpkeep } from "../features/usage/upkeep/feature.ts";
 import { volumes } from "../features/volumes/feature.ts";
 import { waitingCalls } from "../features/waiting-calls/feature.ts";
 import { webTools } from "../features/web/feature.ts";
@@ -65,6 +71,7 @@ export const features = [
   references,
   secrets,
   securityContexts,
+  usageActivities,
   invocations,
   pipeline,
   tools,
@@ -73,6 +80,7 @@ export const features = [
   volumes,
   executionTokens,
   agents,
+  cortex,
   executions,
   webTools,
   gateway,
@@ -91,6 +99,7 @@ export const features = [
   history,
   credentials,
   colony,
+  billing,
   waitingCalls,
   mcp,
   toolServers,
@@ -103,4 +112,7 @@ export const features = [
   edgeLink,
   edgeFleet,
   edgeAgentCalls,
+  usageReports,
+  usageUpkeep,
+  usageMeters,
 ] as const satisfies readonly AnyFeature[];

@@ -23,6 +23,7 @@ import { benchStreams } from "./streams.ts";
 import { printTable, type Row } from "./table.ts";
 import { benchTools } from "./tools.ts";
 import { benchTurns } from "./turns.ts";
+import { benchUsage } from "./usage.ts";
 import { benchVolumes } from "./volumes.ts";
 import { benchWorkflows } from "./workflows.ts";
 
@@ -46,10 +47,11 @@ const benches = {
   nodes: benchNodes,
   erasing: benchErasing,
   edge: benchEdge,
+  usage: benchUsage,
   volumes: benchVolumes,
 };
 /** Takes long: runs only when asked for. */
-const lengthy = new Set(["stimuli-memory", "lists", "nodes", "erasing", "edge", "volumes"]);
+const lengthy = new Set(["stimuli-memory", "lists", "nodes", "erasing", "edge", "usage", "volumes"]);
 
 const asked = process.argv.slice(2).filter((word) => !word.startsWith("--"));
 const stores = await startBenchStores();

@@ -108,7 +108,7 @@ test("production is the default and lists all that is missing", () => {
     "SVC_AUTH_REALMS (or auth.realms in SVC_CONFIG_FILE) must name at least one realm in production, or SVC_ISSUER be embedded",
     "SVC_MASTER_KEY is required in production: 32 bytes in base64, as openssl rand -base64 32 prints",
   ]);
-  expect(loadConfig(production)).toMatchObject({ mode: "production", host: "0.0.0.0" });
+  expect(loadConfig(production)).toMatchObject({ mode: "production", host: "0.0.0.0", localImages: [] });
   expect(problemsOf({ ...production, SVC_AUTH_REALMS: "[]" })).toHaveLength(1);
   const inFile = file("auth: {realms: [{slug: svc-system}]}");
   expect(problemsOf({ ...production, SVC_AUTH_REALMS: "", SVC_CONFIG_FILE: inFile })).toEqual([]);
@@ -188,6 +188,9 @@ describe("one bad value", () => {
     ["SVC_CORS_ORIGINS", "*"],
     ["SVC_IMAGE_REGISTRIES", "ghcr.io/acme"],
     ["SVC_IMAGE_REGISTRIES", "ghcr.io,,"],
+    ["SVC_LOCAL_IMAGES", "acme/agent,,"],
+    ["SVC_LOCAL_IMAGES", "acme/**"],
+    ["SVC_LOCAL_IMAGES", "Not An Image"],
     ["SVC_AUTH_REALMS", "[oops"],
     ["SVC_AUTH_LEEWAY_SECONDS", "121"],
     ["SVC_DEV_ISSUER_ALG", "HS256"],
@@ -218,7 +221,8 @@ test.each<[Record<string, string>, Partial<Config>]>([
     { corsOrigins: ["https://a.example.com", "http://localhost:3000"] },
   ],
   [{ SVC_DEV_CLIENTS: "[]" }, { devClients: [] }],
-  [{}, { imageRegistries: null, openEgress: true }],
+  [{}, { imageRegistries: null, localImages: null, openEgress: true }],
+  [{ SVC_LOCAL_IMAGES: "localhost/tools/*, acme/agent" }, { localImages: ["localhost/tools/*", "acme/agent"] }],
   [
     { SVC_IMAGE_REGISTRIES: "ghcr.io, localhost:5000", SVC_OPEN_EGRESS: "false" },
     { imageRegistries: ["ghcr.io", "localhost:5000"], openEgress: false },

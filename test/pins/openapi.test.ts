@@ -53,17 +53,23 @@ afterAll(async () => {
   await stores?.dispose();
 });
 
-/** Who may call each operation, and which statuses it declares. */
+/** Codes as the description of a refusal lists them. */
+const codesOf = (description: string): string =>
+  [...description.matchAll(/`(\w+)`/g)].map(([, code]) => code).join(",");
+
+/** Who may call each operation, and which statuses and codes it declares. */
 const linesOf = (described: Pinned): string[] =>
   Object.entries(described)
     .filter(([name]) => name !== "document")
     .map(([name, { security, responses }]) => {
       const scopes = security.map((scheme) => Object.values(scheme).flat().join(" or ") || "any caller");
-      const statuses = Object.keys(responses).filter((status) => status !== "default");
+      const statuses = Object.entries(responses)
+        .filter(([status]) => status !== "default")
+        .map(([status, { description }]) => [status, codesOf(description)].filter(Boolean).join(":"));
       return `${name} | ${[...new Set(scopes)].join("; ") || "public"} | ${statuses.join(" ")}`;
     });
 
-test("routes, scopes and statuses are these and no others", () => {
+test("routes, scopes, statuses and codes are these and no others", () => {
   expect(linesOf(operations)).toEqual(linesOf(stored));
 });
 

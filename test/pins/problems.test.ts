@@ -3,6 +3,10 @@ import { expect, test } from "bun:test";
 import { Problem, type ProblemCode, problems } from "../../actors/kernel/problem.ts";
 
 const pinned: Record<string, number> = {
+  billing_not_configured: 501,
+  webhook_not_configured: 501,
+  signature_expired: 401,
+  tenant_not_billable: 422,
   invalid_enrollment_token: 401,
   invalid_proof: 401,
   not_a_team_admin: 403,
@@ -249,6 +253,7 @@ const pinned: Record<string, number> = {
   invitation_not_pending: 409,
   entity_id_taken: 409,
   issuer_not_configured: 501,
+  cortex_not_configured: 501,
   person_exists: 409,
   person_not_found: 404,
   workload_not_verified: 401,

@@ -26,6 +26,8 @@ export interface RuntimeSpec {
   /** The manifest's own image, else the registry's. */
   readonly image: string;
   readonly image_pull_policy: "Always" | "IfNotPresent" | "Never";
+  /** What the image is pulled with: a credential's id, or a reference; null: nothing. */
+  readonly registry_credentials: string | null;
   readonly isolation: Isolation;
   /** Model alias. */
   readonly model: string;
@@ -96,6 +98,8 @@ export interface VolumeSpec {
   readonly ttl_ms: number;
   /** An existing volume; then the storage class says nothing. */
   readonly source_volume_id: string | null;
+  /** A directory of the host, absolute; absent: a volume of the service. Storage class, limit and age say nothing. */
+  readonly host_path?: string;
 }
 
 export type ScheduleSpec =
@@ -154,6 +158,10 @@ export interface NodeOffer {
   readonly defaultIsolation: Isolation;
   /** Registries images may come from; null = any. */
   readonly imageRegistries: readonly string[] | null;
+  /** Images that may be run without asking a registry; null: any. */
+  readonly localImages: readonly string[] | null;
+  /** Directories of the host that the deployer may open, absolute; none unless that is an operator. */
+  readonly hostPaths: readonly string[];
   /** Ceiling of a whole execution. */
   readonly maxExecutionSeconds: number;
   /** Exact names of the tools an agent can use. */
@@ -184,6 +192,7 @@ type FirstSpec =
   | "bootstrap_path";
 type FirstExecution = "mode" | "max_iterations" | "iteration_timeout_ms" | "llm_timeout_ms" | "validators";
 type LaterSpec = Omit<AgentSpec, FirstSpec>;
+type LaterRuntime = Pick<RuntimeSpec, "registry_credentials">;
 type LaterExecution = Omit<ExecutionSpec, FirstExecution>;
 
 const laterMembers: LaterSpec = {
@@ -194,13 +203,22 @@ const laterMembers: LaterSpec = {
   warm_pool_size: 0,
   swarm: false,
 };
+const laterRuntime: LaterRuntime = { registry_credentials: null };
 const laterExecution: LaterExecution = { tool_judges: [], deliveries: [], max_tokens: null };
 
 /** A stored manifest of any age. */
-export type StoredSpec = Pick<AgentSpec, Exclude<FirstSpec, "execution">> &
-  Partial<LaterSpec> & { readonly execution: Pick<ExecutionSpec, FirstExecution> & Partial<LaterExecution> };
+export type StoredSpec = Pick<AgentSpec, Exclude<FirstSpec, "execution" | "runtime">> &
+  Partial<LaterSpec> & {
+    readonly runtime: Omit<RuntimeSpec, keyof LaterRuntime> & Partial<LaterRuntime>;
+    readonly execution: Pick<ExecutionSpec, FirstExecution> & Partial<LaterExecution>;
+  };
 
 /** A stored manifest with the defaults of the members that were added after it was stored. */
 export function completeSpec(stored: StoredSpec): AgentSpec {
-  return { ...laterMembers, ...stored, execution: { ...laterExecution, ...stored.execution } };
+  return {
+    ...laterMembers,
+    ...stored,
+    runtime: { ...laterRuntime, ...stored.runtime },
+    execution: { ...laterExecution, ...stored.execution },
+  };
 }

@@ -9,6 +9,7 @@ import type { PullNews } from "../messages.ts";
 import type { Iteration } from "../state.ts";
 import { trimText } from "../trim.ts";
 import type { ExecutionTurn } from "../turn.ts";
+import { noteInstance } from "../usage.ts";
 
 /** Of what a registry says about an image. */
 const maxErrorBytes = 4096;
@@ -72,6 +73,7 @@ export function instancePickedUp(turn: ExecutionTurn): void {
 export function instanceSpawned(turn: ExecutionTurn): void {
   const { iteration } = turn;
   iteration.spawned = true;
+  iteration.spawned_at = turn.context.now;
   turn.emit("instance_spawned", {
     iteration_number: iteration.number,
     instance_id: iteration.instance_id,
@@ -157,6 +159,7 @@ export function closeInstance(turn: ExecutionTurn, exitCode: number | null): voi
   iteration.deadline_at = null;
   if (!iteration.spawned) return;
   iteration.spawned = false;
+  noteInstance(turn);
   turn.emit("instance_terminated", {
     iteration_number: iteration.number,
     instance_id: iteration.instance_id,

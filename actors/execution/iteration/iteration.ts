@@ -7,6 +7,7 @@
  *      │  lost (twice at most)│                                                 ▼
  *      └──────────────────────┴──── fault ─────────────────▶ next iteration, or the execution fails
  */
+import { lessonFact, lostLesson } from "../../cortex/lesson.ts";
 import { lastLines } from "../../kernel/text.ts";
 import type { InstanceEnd, InstanceEnded, Validated } from "../activities.ts";
 import type { Ended } from "../children.ts";
@@ -34,13 +35,14 @@ const maxOutputBytes = 1_048_576;
 const maxStderrBytes = 65_536;
 const maxMessageBytes = 4096;
 
-/** What the environment refers to cannot be used any more; the words are those that refuse a start. */
+/** What the manifest refers to cannot be used any more, or is no login for a registry. */
 const referenceFaults = [
   "secret_not_found",
   "secret_forbidden",
   "credential_not_found",
   "credential_not_granted",
   "credential_forbidden",
+  "registry_credentials_invalid",
 ];
 
 /** Faults that an activity may name; any other is a `runtime_error`. */
@@ -239,6 +241,7 @@ function reject(turn: ExecutionTurn, output: string, result: ValidationResult): 
   });
   const reason = trimText(`${validator} rejected the output: ${feedback ?? `score ${score}`}`, maxMessageBytes);
   remember(turn, { output, validation_failed: validator, validation_reason: reason, feedback: feedback ?? reason });
+  learn(turn, "validation_rejected", reason, !mayGoOn(turn));
   goOn(turn, "validation_rejected", reason, feedback ?? reason);
 }
 
@@ -249,6 +252,7 @@ function fault(turn: ExecutionTurn, report: FaultReport): void {
   const message = trimText(report.message, maxMessageBytes);
   if (state.status === "pending") {
     iteration.phase = "over";
+    learn(turn, code, message, true);
     fail(turn, code, message);
     return;
   }
@@ -262,6 +266,7 @@ function fault(turn: ExecutionTurn, report: FaultReport): void {
     _exit_code: exitCode,
   });
   iteration.phase = "over";
+  learn(turn, code, message, fatal || !mayGoOn(turn));
   if (fatal) {
     fail(turn, code, message);
     return;
@@ -275,6 +280,16 @@ export function faultInFlight(turn: ExecutionTurn, report: FaultReport): void {
   giveUpIteration(turn);
   fault(turn, report);
 }
+
+/** Puts on record that the iteration is lost, in the commit that ends it. */
+function learn(turn: ExecutionTurn, error_type: string, message: string, is_last: boolean): void {
+  const of = { execution_id: turn.executionId, iteration_number: turn.iteration.number };
+  turn.fact(lessonFact, lostLesson({ ...of, error_type, message, is_last }));
+}
+
+/** Whether the mode and the count allow a further iteration. */
+const mayGoOn = ({ state: { header, iteration } }: ExecutionTurn): boolean =>
+  header.mode !== "one-shot" && iteration.number < header.max_iterations;
 
 /** Adds to what the next iteration is told, if there can be one. */
 function remember(turn: ExecutionTurn, attempt: Omit<Parameters<typeof iterationSummary>[0], "iteration">): void {

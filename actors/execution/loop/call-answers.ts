@@ -41,7 +41,11 @@ export function isTimeUp({ state, iteration, context }: ExecutionTurn): boolean 
   return state.status === "timed_out" || (iteration.deadline_at !== null && context.now >= iteration.deadline_at);
 }
 
-export type EndedCall = Pick<PendingCall, "call_id" | "tool" | "started_at"> & RecordedCall;
+export type EndedCall = Pick<PendingCall, "call_id" | "tool" | "started_at"> &
+  RecordedCall & {
+    /** It has not begun. */
+    readonly ran?: false;
+  };
 
 /**
  * A call that ends without having run.
@@ -72,6 +76,7 @@ export function startedNow(
     call_id: callId,
     tool,
     started_at: turn.context.now,
+    ran: false,
     shown_arguments: text,
     ...(clearance === undefined ? {} : { clearance }),
     ...(pending?.on_record === true ? { on_record: true as const } : {}),
@@ -116,6 +121,7 @@ export function answerCall(
     ...(status === "refused" ? { decision: "deny" as const } : {}),
     duration_ms: turn.context.now - (call.started_at ?? turn.context.now),
     result_bytes,
+    ...(call.ran === false || status === "refused" ? {} : { ran: true as const }),
     ...resultAt(turn, seq),
   };
   noteOnRecord(turn, call, ended, status === "refused" ? "deny" : "allow");

@@ -29,6 +29,7 @@ import { loopLog } from "../messages.ts";
 import type { Loop, LoopPhase, PendingCall } from "../state.ts";
 import { trimText } from "../trim.ts";
 import type { ExecutionTurn } from "../turn.ts";
+import { modelCallId } from "../usage.ts";
 import { openingMessages } from "./conversation.ts";
 import { answer, awaitAnswer, storedAnswer } from "./loop-answer.ts";
 import { commandRefused, type NoPlace } from "./no-place.ts";
@@ -104,7 +105,7 @@ export function callModel(turn: ExecutionTurn, loop: Loop): void {
     return;
   }
   loop.model_calls += 1;
-  loop.model_call = `model:${loop.id}:${loop.model_calls}`;
+  loop.model_call = modelCallId(loop.id, loop.model_calls);
   const input = {
     execution_id: turn.executionId,
     agent_name: header.agent_name,

@@ -1,6 +1,7 @@
 /** The records of a loop's calls: begun and ended in the commits of the turns that begin and end the calls. */
 import type { JudgedCall } from "../../policy/security/clearance.ts";
 import { type InvocationBegin, type InvocationChange, invocationFact } from "../../tool/invocation.ts";
+import { usageFact } from "../../usage/activity.ts";
 import { loopLog } from "../messages.ts";
 import type { PendingCall } from "../state.ts";
 import type { ExecutionTurn } from "../turn.ts";
@@ -23,6 +24,11 @@ export function noteOnRecord(
   const begin = call.on_record === true ? {} : { begin: beginOf(turn, call, clearance, decision) };
   turn.fact(invocationFact, { id: clearance.invocation_id, ...begin, change });
   call.on_record = true;
+  if (change.ran === true) {
+    const { agent_id, workflow_name: workflow } = turn.state.header;
+    const { invocation_id: id, tool } = clearance;
+    turn.fact(usageFact, { kind: "tool_call", id, agent_id, model: null, workflow, tool });
+  }
 }
 
 /** Where the log has the tool message of a call. @param seq of the entry */
@@ -41,6 +47,7 @@ function beginOf(
     execution_id: turn.executionId,
     iteration_number: turn.iteration.number,
     agent_id: turn.state.header.agent_id,
+    workflow_name: turn.state.header.workflow_name,
     session_id: null,
     principal: turn.executionId,
     entry: "dispatch",

@@ -377,7 +377,8 @@ export function interruptCalls(turn: ExecutionTurn, loop: Loop): void {
     const result_bytes = noteCompleted(turn, call, isLate ? "timed_out" : "failed", result, { error: message });
     const duration_ms = turn.context.now - call.started_at;
     const code = isLate ? "timed_out" : "interrupted";
-    noteOnRecord(turn, call, { outcome: isLate ? "failed" : "interrupted", code, duration_ms, result_bytes });
+    const outcome = isLate ? "failed" : "interrupted";
+    noteOnRecord(turn, call, { outcome, code, duration_ms, result_bytes, ran: true });
   }
   loop.calls = [];
 }

@@ -9,6 +9,7 @@
  * handler fails. The execution's deadline and a cancellation end the handling like everything else.
  */
 
+import { lessonFact, passedLesson } from "../../cortex/lesson.ts";
 import type { OutputHandled, OutputRecalled } from "../activities.ts";
 import { outputHandle, outputRecall } from "../activities.ts";
 import { dismissChildren, type Ended, startChild } from "../children.ts";
@@ -29,6 +30,11 @@ const maxResultBytes = 65_536;
 
 /** An output was accepted: it is handled, if there is a handler, and then the execution's. */
 export function accept(turn: ExecutionTurn, output: string): void {
+  const { number } = turn.iteration;
+  if (number > 1) {
+    const of = { execution_id: turn.executionId, iteration_number: number };
+    turn.fact(lessonFact, passedLesson({ ...of, answer: output }));
+  }
   const { handler } = turn.state;
   if (handler === null) {
     complete(turn, output);

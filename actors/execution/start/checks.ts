@@ -3,7 +3,9 @@
 import { bootstrapFault } from "../../agent/manifest/runtime/bootstrap.ts";
 import { invalid, invalidAt, Problem } from "../../kernel/problem.ts";
 import { imageFault } from "../../manifest/image.ts";
+import { localImageFault } from "../../manifest/local-images.ts";
 import { joinedCeilings } from "../../policy/ceilings.ts";
+import { isWithin } from "../../policy/filesystem/mounts.ts";
 import { storageQuota } from "../../policy/storage-quota.ts";
 import { TemplateError } from "../../template/template.ts";
 import { renderPrompt, reservedKeys } from "../prompt.ts";
@@ -40,6 +42,7 @@ export const startChecks: readonly ((settled: Settled) => Problem | null)[] = [
   checkBootstrap,
   checkNetwork,
   checkDepth,
+  checkHostPaths,
   checkVolumes,
 ];
 
@@ -152,7 +155,9 @@ function checkImage({ facts: { agent, offer } }: Settled): Problem | null {
   const { language, image } = agent.spec.runtime;
   if (language !== null || agent.isolation === "process") return null;
   const fault = imageFault(image, offer.imageRegistries);
-  return fault?.code === "image_not_allowed" ? invalidAt(fault.code, "runtime.image", fault.message) : null;
+  if (fault?.code === "image_not_allowed") return invalidAt(fault.code, "runtime.image", fault.message);
+  const local = localImageFault(image, agent.spec.runtime.image_pull_policy, offer.localImages);
+  return local === null ? null : invalidAt(local.code, "runtime.image_pull_policy", local.message);
 }
 
 /** In production no program of the host takes the bootstrap's place, in development only some may. */
@@ -176,6 +181,14 @@ function checkNetwork({ facts: { agent, offer } }: Settled): Problem | null {
 function checkDepth({ start }: Settled): Problem | null {
   if (start.header.hierarchy.depth <= maxDepth) return null;
   return new Problem("depth_exceeded", `Executions nest at most ${maxDepth} deep below their root`);
+}
+
+/** Which directories of the host a node opens may have changed since the deploy. */
+function checkHostPaths({ start, facts: { offer } }: Settled): Problem | null {
+  const { host_mounts = [] } = start.plan;
+  if (host_mounts.every(({ host_path }) => offer.hostPaths.some((allowed) => isWithin(host_path, allowed))))
+    return null;
+  return invalidAt("volume_type_forbidden", "volumes", "this node does not open these directories of its host");
 }
 
 function checkVolumes({ facts, start }: Settled): Problem | null {

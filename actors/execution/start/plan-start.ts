@@ -4,9 +4,9 @@
  * been changed before.
  */
 
+import { referencesOfAgent } from "../../agent/manifest/references.ts";
 import { startedBy } from "../../identity/starter.ts";
 import { Problem } from "../../kernel/problem.ts";
-import { referencesIn } from "../../manifest/references.ts";
 import { joinedCeilings, keptCeilings } from "../../policy/ceilings.ts";
 import { countedFor } from "../../policy/rates/counted.ts";
 import { missingPathWarnings } from "../prompt.ts";
@@ -126,10 +126,12 @@ function planOf(
     tool_judges: [...execution.tool_judges],
     output_handler: spec.output_handler,
     deliveries: [...execution.deliveries],
+    ...hostMountsOf(spec, volumes),
     image_pull_policy: runtime.image_pull_policy,
+    ...(runtime.registry_credentials === null ? {} : { registry_credentials: runtime.registry_credentials }),
     warm_pool_size: spec.warm_pool_size,
     env: { ...runtime.bootstrap_env, ...spec.env },
-    ...(referencesIn(spec.env, "").length === 0 ? {} : { references: referringFacts(request, agent) }),
+    ...(referencesOfAgent(spec).length === 0 ? {} : { references: referringFacts(request, agent) }),
     resources: {
       cpu_millicores: resources.cpu_millicores,
       memory_bytes: resources.memory_bytes,
@@ -175,7 +177,18 @@ function volumesOf(
     const own = seen.some(({ mount_path }) => mount_path === "/workspace") ? [] : [implicitWorkspace(executionId)];
     return { kind: "judged", mounts: [...own, ...seen] };
   }
-  return { kind: "own", declared: spec.volumes, ofRun: overrides?.mounts ?? [] };
+  const declared = spec.volumes.filter(({ host_path }) => host_path === undefined);
+  return { kind: "own", declared, ofRun: overrides?.mounts ?? [] };
+}
+
+function hostMountsOf(
+  { volumes }: SettledAgent["spec"],
+  { kind }: StartVolumes,
+): Pick<StartPlan["plan"], "host_mounts"> {
+  const opened = volumes.flatMap(({ host_path, mount_path, access_mode }) =>
+    host_path === undefined ? [] : [{ mount_path, host_path, access_mode }],
+  );
+  return kind !== "own" || opened.length === 0 ? {} : { host_mounts: opened };
 }
 
 /** Where the execution stands below its parent. A swarm has the id of the execution that founded it. */

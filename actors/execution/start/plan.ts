@@ -128,6 +128,13 @@ export const MountPlan = Type.Object({
 });
 export type MountPlan = Static<typeof MountPlan>;
 
+/** A directory of the host that an operator's manifest opens; where it really lies is looked at when it is mounted. */
+const HostMount = Type.Object({
+  mount_path: Type.String(),
+  host_path: Type.String(),
+  access_mode: Type.Union([Type.Literal("read-only"), Type.Literal("read-write")]),
+});
+
 /** A file in a volume that a start was given: the volume by its UUID, the path from the volume's root. */
 export const Attachment = Type.Object({
   volume_id: Type.String(),
@@ -202,12 +209,16 @@ export const Plan = Type.Object({
   deliveries: Type.Array(Delivery),
   /** In order of their paths, the shortest first. */
   mounts: Type.Array(MountPlan),
+  /** Directories of the host beside them; absent: none. */
+  host_mounts: Type.Optional(Type.Array(HostMount)),
   image_pull_policy: Type.Union([Type.Literal("Always"), Type.Literal("IfNotPresent"), Type.Literal("Never")]),
+  /** What the image is pulled with, as the manifest names it; absent: nothing. */
+  registry_credentials: Type.Optional(Type.String()),
   /** Instances to keep ready for the next run; 0: none. */
   warm_pool_size: Type.Integer({ minimum: 0 }),
   /** The manifest's merged environment; references are resolved at launch, never stored resolved. */
   env: Type.Record(Type.String(), Type.String()),
-  /** Where the environment has references: what their use is decided by at each launch. */
+  /** Where it refers to secrets or credentials: what their use is decided by at each launch. */
   references: Type.Optional(ReferringFacts),
   resources: Type.Object({
     cpu_millicores: Type.Integer(),

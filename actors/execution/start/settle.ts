@@ -30,6 +30,8 @@ export interface StartOffer
     | "isolations"
     | "defaultIsolation"
     | "imageRegistries"
+    | "localImages"
+    | "hostPaths"
     | "openEgress"
     | "development"
     | "programFault"

@@ -58,6 +58,8 @@ export interface WorkflowOffer {
   readonly email: boolean;
   /** Registries that images may come from, as in agent manifests; null: any. */
   readonly imageRegistries: readonly string[] | null;
+  /** Images that may be run without asking a registry; null: any. */
+  readonly localImages: readonly string[] | null;
 }
 
 /** Codes that are given to the whole answer where nothing else is wrong. */

@@ -1,5 +1,6 @@
 /** What a definition names literally: whether it exists is for the stores of agents and workflows to say. */
-import { type PlacedReference, readReference } from "../../manifest/references.ts";
+import type { PlacedReference } from "../../manifest/references.ts";
+import { placedRegistryCredentials } from "../../manifest/registry-credentials.ts";
 import type { Definition, Judge, State } from "../definition.ts";
 import type { References } from "./judged.ts";
 import { isName } from "./members.ts";
@@ -26,22 +27,13 @@ export function referencesOf(definition: Definition, paths: ReadonlyMap<string, 
   };
 }
 
-/** Stored credentials that images are pulled with, where they stand in a manifest whose states are in a map. */
-export function credentialsIn({ states }: Pick<Definition, "states">): PlacedReference[] {
-  return Object.entries(states).flatMap(([name, state]) => {
-    const path = `spec.states.${name}`;
-    if (state.kind === "ContainerRun") return registryCredential(state.registry_credentials, path);
-    if (state.kind !== "ParallelContainerRun") return [];
-    return state.steps.flatMap((step, index) =>
-      registryCredential(step.registry_credentials, `${path}.steps.${index}`),
-    );
-  });
-}
-
-/** @param id null: none @param path of the container that is run */
-export function registryCredential(id: string | null, path: string): PlacedReference[] {
-  const reference = id === null ? "" : readReference(`credential:${id}`);
-  return typeof reference === "string" ? [] : [{ path: `${path}.registry_credentials`, reference }];
+/** What images are pulled with, where it stands in a manifest. @param path of the state */
+export function registryCredentialsOf(state: State, path: string): PlacedReference[] {
+  if (state.kind === "ContainerRun") return placedRegistryCredentials(state.registry_credentials, path);
+  if (state.kind !== "ParallelContainerRun") return [];
+  return state.steps.flatMap((step, index) =>
+    placedRegistryCredentials(step.registry_credentials, `${path}.steps.${index}`),
+  );
 }
 
 function agentsOf(state: State, path: string): Named[] {

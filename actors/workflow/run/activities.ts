@@ -42,6 +42,8 @@ export const CommandEnd = Type.Object({
   stdout: Text,
   stderr: Text,
   duration_ms: Type.Integer(),
+  /** How long sandboxes ran for it, of all attempts together; absent: from an earlier version, which ran one for `duration_ms`. */
+  sandbox_ms: Type.Optional(Type.Integer()),
   timed_out: Type.Boolean(),
   truncated: Type.Boolean(),
   attempts: Type.Integer(),
@@ -58,7 +60,7 @@ export type CommandEnd = Static<typeof CommandEnd>;
  */
 export const commandRun = defineActivity({
   name: "workflow.command",
-  version: 3,
+  version: 4,
   input: CommandRun,
   output: CommandEnd,
 });

@@ -59,7 +59,7 @@ export type EraseReply = Static<typeof EraseReply>;
 
 export const workflowRunProtocol = defineProtocol({
   kind: workflowRunKind,
-  version: 5,
+  version: 6,
   messages: {
     /** The same again gets the same reply. `overrides` and `input` were judged already. */
     start: message({

@@ -32,6 +32,7 @@ import { concernsChild, concernsCommand, concernsRun, concernsWebhook } from "./
 import { settle, tooLarge } from "./settling.ts";
 import { type Current, DEADLINE, isOver, RunState, stateTimer } from "./state.ts";
 import { type Result, RunTurn, unchanged } from "./turn.ts";
+import { commandUsed } from "./usage.ts";
 
 type State = RunState | null;
 
@@ -55,8 +56,11 @@ export const workflowRun = defineActor({
           settle(run, current.work.result as StateResult);
       }),
 
-    command_ended: (state, outcome, context) =>
-      atWork(state, context, concernsCommand(outcome), (kind, run) => kind.commandEnded?.(run, outcome)),
+    command_ended(state, outcome, context) {
+      const used = commandUsed(state?.header.workflow_name ?? null, outcome);
+      const turn = atWork(state, context, concernsCommand(outcome), (kind, run) => kind.commandEnded?.(run, outcome));
+      return { ...turn, effects: [...used, ...turn.effects] };
+    },
     webhook_answered: (state, outcome, context) =>
       atWork(state, context, concernsWebhook(context.key, outcome), (kind, run) =>
         kind.webhookAnswered?.(run, outcome),

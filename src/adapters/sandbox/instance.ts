@@ -23,6 +23,8 @@ export interface InstanceMount {
   /** `/workspace` or below; of a command in a container any place but those of the system and ours. */
   readonly target: string;
   readonly readOnly: boolean;
+  /** A directory that an operator opens, `source` as `hostDirectory` found it; absent: of the data directory. */
+  readonly isOfHost?: true;
 }
 
 /** What of the outside an instance may reach beside the gateway. */

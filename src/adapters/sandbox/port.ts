@@ -1,5 +1,6 @@
 /** What the rest of the service may use of sandboxes. Nothing else in this folder is imported from outside. */
 export { commandOutputBytes, commandsFolder } from "./command.ts";
+export { type HostPathRules, hostDirectory } from "./host-paths.ts";
 export { createInlineSandbox } from "./inline/inline-sandbox.ts";
 export type { ExecResult, InsideCommand } from "./inside.ts";
 export {
@@ -18,5 +19,6 @@ export {
 } from "./instance.ts";
 export { startupFailure } from "./instance-environment.ts";
 export { defaultIsolation, openSandboxes } from "./open.ts";
+export { registryLogin } from "./registry-login.ts";
 export { type Instances, type Isolation, Sandboxes, weaknessesOf } from "./sandboxes.ts";
 export { sandboxSettings } from "./settings.ts";

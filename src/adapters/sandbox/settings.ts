@@ -1,5 +1,6 @@
 /** The settings of what this host holds agents and commands with. */
-import { anyText, flag, integer, optionalChoice, registries, text } from "../../config/setting.ts";
+import { hostPaths, localImages, registries } from "../../config/images-and-paths.ts";
+import { anyText, flag, integer, optionalChoice, text } from "../../config/setting.ts";
 
 export const sandboxSettings = {
   runtimeDefault: optionalChoice("SVC_RUNTIME_DEFAULT", {
@@ -17,6 +18,13 @@ export const sandboxSettings = {
   imageRegistries: registries("SVC_IMAGE_REGISTRIES", {
     meaning:
       "registries that images named by manifests may come from; docker.io is that of names without one, * stands for all with a public name",
+  }),
+  localImages: localImages("SVC_LOCAL_IMAGES", {
+    meaning:
+      "images of this host that manifests may name with the pull policy Never; one without tag and digest is its whole repository, name/* all below a name, * every image",
+  }),
+  hostPaths: hostPaths("SVC_HOST_PATHS", {
+    meaning: "directories of the host that agents deployed by operators may mount (volumes of the type hostPath)",
   }),
   containerRoot: flag("SVC_CONTAINER_ROOT", {
     meaning: "container states may run as root inside their container (`run_as_user: 0`)",

@@ -1,8 +1,9 @@
 /** What happens to an agent beside its manifest: its status, its current version, its owner, its end. */
 
 import { agentEvent, changeScope, changeStatus } from "../../../actors/agent/lifecycle.ts";
+import { referencesOfAgent } from "../../../actors/agent/manifest/references.ts";
+import { isPlatformOperator } from "../../../actors/identity/identity.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
-import { referencesIn } from "../../../actors/manifest/references.ts";
 import type { Transaction } from "../../store/postgres/pool.ts";
 
 import {
@@ -17,7 +18,6 @@ import {
 } from "./parts.ts";
 import type { AgentDetail, AgentScope, AgentStatus, ScopeChanged } from "./schema.ts";
 import {
-  environmentsOf,
   findVersion,
   findVersionById,
   idByName,
@@ -25,6 +25,7 @@ import {
   lockVisible,
   makeCurrent,
   moveTo,
+  referringOf,
   takeTurn,
   type VersionKey,
 } from "./versions.ts";
@@ -59,7 +60,7 @@ export function changing(parts: AgentParts) {
   /**
    * Who changes an agent answers for what it can see afterwards, as who deploys one does.
    * @param versionId null: every version, each of which a start may name
-   * @throws Problem 422 `secret_forbidden`, `credential_forbidden`
+   * @throws Problem 422 `secret_forbidden`, `credential_forbidden`, `volume_type_forbidden`
    */
   async function requireReferences(
     tx: Transaction,
@@ -68,8 +69,11 @@ export function changing(parts: AgentParts) {
     tenant: string,
     versionId: string | null,
   ): Promise<void> {
-    const environments = await environmentsOf(tx, agent_id, versionId);
-    const placed = environments.flatMap((env) => referencesIn(env, "spec.env"));
+    const versions = await referringOf(tx, agent_id, versionId);
+    if (versions.some(({ opensHost }) => opensHost) && !isPlatformOperator(identity)) {
+      throw new Problem("volume_type_forbidden", "Only operators change agents that open directories of the host");
+    }
+    const placed = versions.flatMap(referencesOfAgent);
     await parts.references.requireAllowed(identity, tenant, placed);
   }
 

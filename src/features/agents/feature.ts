@@ -10,6 +10,7 @@ import { securityContexts } from "../security-contexts/feature.ts";
 import { tools } from "../tools/feature.ts";
 import { countDeployed } from "./deploy.ts";
 import { agentEvents, eraseHistories, forgetOrigins } from "./events.ts";
+import { agentNames } from "./names.ts";
 import type { AgentChange } from "./parts.ts";
 import type { AgentUse } from "./port.ts";
 import { nameContext } from "./records.ts";
@@ -47,6 +48,8 @@ export const agents = defineFeature({
       isolations: [...sandboxes.offered],
       defaultIsolation: node.defaultIsolation,
       imageRegistries: node.imageRegistries,
+      localImages: node.localImages,
+      hostPaths: node.hostPaths,
       maxExecutionSeconds,
       tools: builtinTools.map(({ name }) => name),
       openEgress: node.openEgress,
@@ -86,6 +89,8 @@ export const agents = defineFeature({
         ...agents,
         /** How many the tenant has deployed, as its quota counts them. */
         deployed: (tenant: string): Promise<number> => countDeployed(sql, tenant),
+        /** Names of agents of any tenant, of deleted ones too. @param ids texts; those that are none of an agent have no name */
+        names: (ids: readonly string[]): Promise<ReadonlyMap<string, string>> => agentNames(sql, ids),
         /** What this node's manifests may ask for. */
         offer,
         /** Registers who runs agents: counted in what is shown of them, cancelled when they are deleted. */

@@ -2,14 +2,14 @@
 
 import { agentEvent, changeStatus } from "../../../actors/agent/lifecycle.ts";
 import type { ManifestSource } from "../../../actors/agent/manifest/parse.ts";
+import { referencesOfAgent } from "../../../actors/agent/manifest/references.ts";
 import type { AgentSpec } from "../../../actors/agent/manifest/spec.ts";
 import { keepName, type ManifestPatch, patched, readPatch } from "../../../actors/agent/patch.ts";
-import { systemTenant } from "../../../actors/identity/identity.ts";
+import { isPlatformOperator, systemTenant } from "../../../actors/identity/identity.ts";
 import { starterOf } from "../../../actors/identity/starter.ts";
 import { isObject, type Json } from "../../../actors/kernel/json.ts";
 import { invalidAt, Problem } from "../../../actors/kernel/problem.ts";
 import type { JudgeReference, Warning } from "../../../actors/manifest/findings.ts";
-import { referencesIn } from "../../../actors/manifest/references.ts";
 import { agentQuota } from "../../../actors/policy/quota.ts";
 import { isSystemName } from "../../../actors/policy/security/spec.ts";
 import type { Transaction } from "../../store/postgres/pool.ts";
@@ -72,14 +72,13 @@ export function publishing(parts: AgentParts) {
       warnings,
       judges,
       yaml: text,
-    } = await judgeManifest(
-      caller,
-      document,
-      yaml,
-      parts.toolNames === undefined ? offer : { ...offer, tools: await parts.toolNames(tenant) },
-    );
+    } = await judgeManifest(caller, document, yaml, {
+      ...offer,
+      hostPaths: isPlatformOperator(caller.identity) ? offer.hostPaths : [],
+      ...(parts.toolNames === undefined ? {} : { tools: await parts.toolNames(tenant) }),
+    });
     // Unchanged ones too: who changes an agent answers for what it can see afterwards.
-    await parts.references.requireAllowed(caller.identity, tenant, referencesIn(spec.env, "spec.env"));
+    await parts.references.requireAllowed(caller.identity, tenant, referencesOfAgent(spec));
     const missing = await missingJudges(tenant, judges);
     return { document, yaml: text, spec, warnings: [...warnings, ...missing] };
   }

@@ -164,6 +164,7 @@ export function agentRoutes(agents: Agents): readonly Route[] {
         "already_current",
         "secret_forbidden",
         "credential_forbidden",
+        "volume_type_forbidden",
       ],
       handler: (call) => {
         const { version = null, revision = null } = call.body;
@@ -220,6 +221,7 @@ function scopeRoute(agents: Agents, method: Method): Route {
       "agent_name_conflict",
       "secret_forbidden",
       "credential_forbidden",
+      "volume_type_forbidden",
     ],
     handler: (call) => {
       const scope = call.body.scope ?? call.body.target_scope;

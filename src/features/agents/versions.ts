@@ -1,6 +1,7 @@
 /** An agent's row and its versions, inside the transaction that changes them. */
 
 import { agentEvent, changeStatus, type Ownership } from "../../../actors/agent/lifecycle.ts";
+import type { referencesOfAgent } from "../../../actors/agent/manifest/references.ts";
 import type { AgentSpec } from "../../../actors/agent/manifest/spec.ts";
 import type { Starter } from "../../../actors/identity/starter.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
@@ -144,16 +145,22 @@ export function asReplacing(
   return { ...fresh, ceilings };
 }
 
-/** The environments of an agent's versions, each once. @param versionId null: of all of them */
-export async function environmentsOf(
+/** What an agent's versions refer by, and whether they open directories of the host, each once. @param versionId null: of all of them */
+export async function referringOf(
   sql: Transaction,
   agentId: string,
   versionId: string | null,
-): Promise<readonly AgentSpec["env"][]> {
-  const rows = await sql<{ env: string }[]>`
-    select distinct coalesce(spec->'env', '{}')::text as env from agent_versions
-    where agent_id = ${agentId} and (${versionId}::uuid is null or version_id = ${versionId})`;
-  return rows.map(({ env }) => JSON.parse(env) as AgentSpec["env"]);
+): Promise<readonly (Parameters<typeof referencesOfAgent>[0] & { readonly opensHost: boolean })[]> {
+  const rows = await sql<{ env: string; registry_credentials: string | null; opens_host: boolean }[]>`
+    select distinct coalesce(spec->'env', '{}')::text as env,
+      spec->'runtime'->>'registry_credentials' as registry_credentials,
+      jsonb_path_exists(coalesce(spec->'volumes', '[]')::jsonb, '$[*].host_path') as opens_host
+    from agent_versions where agent_id = ${agentId} and (${versionId}::uuid is null or version_id = ${versionId})`;
+  return rows.map(({ env, registry_credentials, opens_host }) => ({
+    env: JSON.parse(env) as AgentSpec["env"],
+    runtime: { registry_credentials },
+    opensHost: opens_host,
+  }));
 }
 
 /** The version that was current is remembered for a rollback. */

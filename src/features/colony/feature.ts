@@ -17,6 +17,7 @@ import type { LinkBase } from "./port.ts";
 import { colonyRoutes } from "./routes.ts";
 import { createSamlService } from "./saml/service.ts";
 import { named } from "./schema.ts";
+import { peopleOf } from "./seats.ts";
 import { createSubscriptionView } from "./subscription/service.ts";
 import { createTeamService } from "./teams/service.ts";
 
@@ -49,6 +50,8 @@ export const colony = defineFeature({
         /** Registers where people of a tenant accept their invitations; null: elsewhere. */
         linkBase: (base: LinkBase): void => void bases.push(base),
         invitations: { find: invitations.find },
+        /** Distinct people whom a tenant's plan pays for. */
+        peopleOf: (tenant: string): Promise<number> => peopleOf(sql, tenant),
       },
       routes: [
         ...colonyRoutes({

@@ -1,6 +1,5 @@
 /** Seats: how many people a plan has room for, counted while nothing else of that plan changes. */
 import { seatsOf } from "../../../actors/colony/plan.ts";
-import type { Tier } from "../../../actors/identity/identity.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import type { Tenant, Tenants } from "../../identity/tenants/tenants.ts";
 import type { Sql, Transaction } from "../../store/postgres/pool.ts";
@@ -16,21 +15,26 @@ export interface Payer {
 
 /** @param payer of a team: its owner's own tenant as it is in the turn (`inTurn`); what is remembered may be older */
 export async function payerOf(team: Tenant, tenants: Pick<Tenants, "find">, payer = team.ownerTenant): Promise<Payer> {
-  const { slug, kind, subscriptionTier, standing } = team;
+  const { slug, kind, subscriptionTier } = team;
   // An enterprise's tenant without a subscription is not capped.
   if (kind !== "team")
-    return { tenant: slug, kind: "enterprise", limit: subscriptionTier === null ? null : seatsOf(standing.tier) };
+    return { tenant: slug, kind: "enterprise", limit: subscriptionTier === null ? null : room(team) };
   const owner = payer === null ? null : await tenants.find(payer);
-  const tier = owner === null || owner.status === "deleted" ? "free" : owner.standing.tier;
-  return ownerAsPayer(payer ?? slug, tier);
+  return owner === null || owner.status === "deleted"
+    ? { tenant: payer ?? slug, kind: "team", limit: seatsOf("free") }
+    : ownerAsPayer(owner);
 }
 
-/** Who pays for teams of this owner. @param tier of the owner */
-export const ownerAsPayer = (tenant: string, tier: Tier | "system"): Payer => ({
-  tenant,
+/** Who pays for teams of this owner. @param owner its own tenant */
+export const ownerAsPayer = (owner: Pick<Tenant, "slug" | "standing" | "subscription">): Payer => ({
+  tenant: owner.slug,
   kind: "team",
-  limit: seatsOf(tier),
+  limit: room(owner),
 });
+
+/** What is subscribed; where nothing is, as the tier has it. */
+const room = ({ standing, subscription }: Pick<Tenant, "standing" | "subscription">): number =>
+  subscription?.seats ?? seatsOf(standing.tier);
 
 /**
  * Runs a change of a colony's people after all others that the same plans pay for.
@@ -84,4 +88,12 @@ export async function requireSeats(tx: Transaction, payer: Payer, added: number,
     members_used: used,
     members_limit: payer.limit,
   });
+}
+
+/** Distinct people of what a tenant's plan pays for: of a person's own tenant, of all of that person's teams. */
+export async function peopleOf(sql: Sql | Transaction, tenant: string): Promise<number> {
+  const [row] = await sql<{ people: number }[]>`
+    select count(distinct (m.realm, m.user_id))::int as people from tenant_members m join tenants t on t.slug = m.tenant
+    where (t.slug = ${tenant} or t.owner_tenant = ${tenant}) and t.status <> 'deleted' and m.status = 'active'`;
+  return row?.people ?? 0;
 }

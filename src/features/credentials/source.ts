@@ -87,7 +87,7 @@ export function credentialSource(options: CredentialSourceOptions): ReferenceSou
     const value = row === null ? null : usableValue(encryption, row);
     if (row === null || value === null) return faultOf("credential_not_found");
     const secret = new Secret(value);
-    return { value: secret, hidden: [secret], changedAt: row.updated_at.getTime() };
+    return { value: secret, hidden: [secret], changedAt: row.updated_at.getTime(), credentialId: row.id };
   }
 
   return {

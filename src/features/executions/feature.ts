@@ -182,6 +182,7 @@ export const executions = defineFeature({
     pipeline.hiddenBy((tenant, key) => maskerOf({ kind: execution.kind, key, tenant }));
     pipeline.judgedBy(judgesOutside({ runtime, plans, maskerOf }));
     const { startAs, cancelOfAgent } = executions;
+    const hostPaths = { allowed: node.hostPaths, own: [node.dataDir] };
     let gatewayUrl = "";
     const wire = openHandsWire(redisServers, prefix, runtime.nodeId);
     const listed = requireListed({ plans, view: (plan) => volumes.view(plan, false) });
@@ -223,6 +224,7 @@ export const executions = defineFeature({
         mintEgressToken: executionTokens.egress.mint,
         instanceMounts: volumes.instanceMounts,
         references: referred,
+        hostPaths,
         contextText: contextTexts({ runtime, outside, view: (plan) => volumes.view(plan, false), maskerOf }),
       };
       const { maxInstances } = settings;

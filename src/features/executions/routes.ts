@@ -75,6 +75,8 @@ const startRefusals = [
   "invalid_attachment",
   "attachments_not_declared",
   "invalid_volume",
+  "image_not_allowed",
+  "volume_type_forbidden",
   "judge_not_found",
   "secret_not_found",
   "secret_forbidden",

@@ -1,6 +1,7 @@
 /** Calls of tools on record: what was asked, what policy said, what became of it (docs/reference/tools.md). */
 import { integer } from "../../config/setting.ts";
 import { defineFeature } from "../feature.ts";
+import { usageActivities } from "../usage/activities/feature.ts";
 import { invocationFacts } from "./facts.ts";
 import { loggedResult } from "./logged-result.ts";
 import { createInvocationReader } from "./records.ts";
@@ -13,6 +14,7 @@ export const invocations = defineFeature({
   name: "invocations",
   schemas: named,
   tenantTables: ["tool_results", "tool_invocations"],
+  needs: { usageActivities },
   settings: {
     toolAuditRetentionDays: integer("SVC_TOOL_AUDIT_RETENTION_DAYS", {
       meaning: "how long records of tool calls are kept",

@@ -9,6 +9,7 @@ import {
 } from "../../../actors/tool/invocation.ts";
 import type { Statement } from "../../runtime/port.ts";
 import { jsonTexts } from "../../store/postgres/array-literal.ts";
+import { addSelected } from "../usage/activities/port.ts";
 
 /** A record that is new to the table. */
 export interface NewInvocation extends InvocationChange {
@@ -26,7 +27,7 @@ export interface NewInvocation extends InvocationChange {
 /** What policy says of a call whose record was begun before it was asked. */
 export type InvocationPolicy = Pick<
   InvocationBegin,
-  "tool_name" | "security_context" | "context_version" | "capability_index"
+  "tool_name" | "workflow_name" | "security_context" | "context_version" | "capability_index"
 >;
 
 /** What became of a call, or is known of it now. */
@@ -43,16 +44,16 @@ export interface ChangedInvocation extends Omit<InvocationChange, "outcome">, Pa
 
 const inserting = `
 insert into tool_invocations
-  (id, tenant, execution_id, iteration_number, agent_id, session_id, principal, entry, tool_name, arguments,
+  (id, tenant, execution_id, iteration_number, agent_id, workflow_name, session_id, principal, entry, tool_name, arguments,
    arguments_sha256, edited_arguments, decision, code, violation_type, security_context, context_version,
    capability_index, approval_id, outcome, count, duration_ms, result_bytes, started_at, ended_at, request_id, node,
    result_log, result_seq)
-select id, tenant, execution_id, iteration_number, agent_id, session_id, principal, entry, tool_name, arguments,
+select id, tenant, execution_id, iteration_number, agent_id, workflow_name, session_id, principal, entry, tool_name, arguments,
   arguments_sha256, edited_arguments, decision, code, violation_type, security_context, context_version,
   capability_index, approval_id, outcome, count, duration_ms, result_bytes, started_at, ended_at, request_id, node,
   result_log, result_seq
 from json_to_recordset($1::text::json) as r (id uuid, tenant text, execution_id uuid, iteration_number int,
-  agent_id text, session_id uuid, principal text, entry text, tool_name text, arguments text, arguments_sha256 text,
+  agent_id text, workflow_name text, session_id uuid, principal text, entry text, tool_name text, arguments text, arguments_sha256 text,
   edited_arguments text, decision text, code text, violation_type text, security_context text, context_version int,
   capability_index int, approval_id uuid, outcome text, count int, duration_ms bigint, result_bytes bigint,
   started_at timestamptz, ended_at timestamptz, request_id text, node text, result_log text, result_seq bigint)
@@ -84,6 +85,7 @@ const changing = `
 update tool_invocations as known set
   outcome = coalesce(r.outcome, known.outcome),
   tool_name = coalesce(r.tool_name, known.tool_name),
+  workflow_name = coalesce(r.workflow_name, known.workflow_name),
   security_context = coalesce(r.security_context, known.security_context),
   context_version = coalesce(r.context_version, known.context_version),
   capability_index = coalesce(r.capability_index, known.capability_index),
@@ -101,17 +103,41 @@ update tool_invocations as known set
   ended_at = r.ended_at
 from ${eachOf(
   "$1",
-  `id uuid, tenant text, outcome text, tool_name text, security_context text, context_version int, capability_index int, decision text, code text, violation_type text, approval_id uuid, edited_arguments text, duration_ms bigint, result_bytes bigint, result_log text, result_seq bigint, ended_at timestamptz`,
+  `id uuid, tenant text, outcome text, ran boolean, tool_name text, workflow_name text, security_context text, context_version int, capability_index int, decision text, code text, violation_type text, approval_id uuid, edited_arguments text, duration_ms bigint, result_bytes bigint, result_log text, result_seq bigint, ended_at timestamptz`,
 )}
 where known.id = r.id and known.tenant = r.tenant and known.ended_at is null`;
 
-export function changeInvocations(rows: readonly ChangedInvocation[]): Statement {
+const changesOf = (rows: readonly ChangedInvocation[]): readonly string[] => {
   const values = rows.map(({ at, result: _, ...row }) => ({
     ...row,
     ended_at: row.outcome !== undefined && isEnded(row.outcome) ? new Date(at).toISOString() : null,
   }));
-  return { text: changing, parameters: [jsonTexts(values.map(jsonOf))] };
-}
+  return [jsonTexts(values.map(jsonOf))];
+};
+
+/** As part of a commit, whose turns state what was used themselves. */
+export const changeInvocations = (rows: readonly ChangedInvocation[]): Statement => ({
+  text: changing,
+  parameters: changesOf(rows),
+});
+
+/** What a call that has ended and has run counts as, of rows that a part named `changed` returns. */
+export const usedCalls = addSelected(
+  "tool_call",
+  "select id, tenant, agent_id, workflow_name, tool_name from changed where ran and tool_name is not null",
+);
+
+const changingAlone = `
+with changed as (${changing}
+  returning known.id, known.tenant, known.agent_id, known.workflow_name, known.tool_name,
+    coalesce(r.ran, false) and known.ended_at is not null as ran)
+${usedCalls}`;
+
+/** By itself: calls that end with it and have run count as used. */
+export const changeAlone = (rows: readonly ChangedInvocation[]): Statement => ({
+  text: changingAlone,
+  parameters: changesOf(rows),
+});
 
 const baring = `
 update tool_invocations as known set tool_name = null, arguments = null, code = null, outcome = null

@@ -3,6 +3,7 @@ import { repeatedly } from "../../lib/timers.ts";
 import type { Runtime } from "../../runtime/port.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
 import { firstIdAt, longestCallMs } from "./ids.ts";
+import { interruptCalls } from "./interrupted.ts";
 import { resultKeptMs } from "./routes.ts";
 
 export interface SweepOptions {
@@ -56,10 +57,8 @@ export async function endOfDeadNodes(
     // One that was frozen may go on, and die later.
     const silence = `${id} ${seen}`;
     if (swept.has(silence)) continue;
-    const { count } = await sql`
-      update tool_invocations set outcome = 'interrupted', code = 'interrupted', ended_at = now()
-      where id between ${firstIdAt(seen - longestCallMs)} and ${firstIdAt(seen + silentMs)}
-        and node = ${id} and outcome = 'running' and ended_at is null`;
+    const [from, to] = [firstIdAt(seen - longestCallMs), firstIdAt(seen + silentMs)];
+    const count = await interruptCalls(sql, sql`id between ${from} and ${to} and node = ${id}`);
     swept.add(silence);
     if (count > 0) report("tool_invocations_interrupted", { node: id, count });
   }
@@ -73,11 +72,11 @@ export async function endOfForgottenNodes(
   { sql, now, report }: Omit<SweepOptions, "runtime" | "retentionDays">,
   backMs: number,
 ): Promise<void> {
-  const { count } = await sql`
-    update tool_invocations as t set outcome = 'interrupted', code = 'interrupted', ended_at = now()
-    where id between ${firstIdAt(now() - backMs)} and ${firstIdAt(now() - longestCallMs)}
-      and outcome = 'running' and ended_at is null and node is not null
-      and not exists (select from runtime_nodes n where n.id = t.node)`;
+  const count = await interruptCalls(
+    sql,
+    sql`id between ${firstIdAt(now() - backMs)} and ${firstIdAt(now() - longestCallMs)}
+      and node is not null and not exists (select from runtime_nodes n where n.id = tool_invocations.node)`,
+  );
   if (count > 0) report("tool_invocations_interrupted", { node: null, count });
 }
 

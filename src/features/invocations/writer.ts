@@ -7,10 +7,11 @@ import { type InvocationBegin, type InvocationChange, isEnded } from "../../../a
 import { inBatches } from "../../store/batches.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
 import { firstIdAt, longestCallMs } from "./ids.ts";
+import { interruptCalls } from "./interrupted.ts";
 import {
   bareInvocations,
   type ChangedInvocation,
-  changeInvocations,
+  changeAlone,
   countInvocations,
   type InvocationPolicy,
   insertInvocations,
@@ -119,7 +120,7 @@ export function createInvocationWriter({ sql, now, node, warn }: WriterOptions):
     for (let from = 0; from < all.length; from += limits.rows) {
       const some = all.slice(from, from + limits.rows);
       const results = keepResults(some);
-      await Promise.all([execute(changeInvocations(some)), results === null ? null : execute(results)]);
+      await Promise.all([execute(changeAlone(some)), results === null ? null : execute(results)]);
       for (const one of some) if (changes.get(one.id) === one) changes.delete(one.id);
     }
     const bare = bared.splice(0);
@@ -176,9 +177,9 @@ export function createInvocationWriter({ sql, now, node, warn }: WriterOptions):
     if (!shared.has(key)) callers.set(caller, (callers.get(caller) ?? 0) + 1);
     shared.set(key, { row, caller, pending: recorded ? 0 : 1, isWritten: recorded });
     if (!recorded) return;
-    const { tool_name, security_context, context_version, capability_index, decision } = begin;
+    const { tool_name, workflow_name, security_context, context_version, capability_index, decision } = begin;
     const denied = decision === "deny" ? ({ decision } as const) : {};
-    const policy = { tool_name, security_context, context_version, capability_index };
+    const policy = { tool_name, workflow_name, security_context, context_version, capability_index };
     changes.set(id, {
       ...changes.get(id),
       id,
@@ -230,9 +231,7 @@ export function createInvocationWriter({ sql, now, node, warn }: WriterOptions):
     async stop() {
       await flush();
       // Whether they took effect is not known; this node tells nothing more of them.
-      await sql`
-        update tool_invocations set outcome = 'interrupted', code = 'interrupted', ended_at = now()
-        where id >= ${firstIdAt(now() - longestCallMs)} and node = ${node} and outcome = 'running' and ended_at is null`;
+      await interruptCalls(sql, sql`id >= ${firstIdAt(now() - longestCallMs)} and node = ${node}`);
     },
   };
 }

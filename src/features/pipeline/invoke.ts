@@ -100,10 +100,11 @@ export function createInvoke(parts: InvokeParts): Pick<Pipeline, "invoke" | "res
     if (signal.aborted) {
       // Of a call that waited, its work goes on on another node.
       if (one.target !== null && !waits) await parts.cancelOnHost(call, "caller_gone");
-      invocations.change(invocationId, tenant, { outcome: "interrupted", code: "interrupted", duration_ms });
+      const ran = isReached ? ({ ran: true } as const) : {};
+      invocations.change(invocationId, tenant, { outcome: "interrupted", code: "interrupted", duration_ms, ...ran });
       throw error;
     }
-    invocations.change(invocationId, tenant, { outcome: "failed", code: "internal_error", duration_ms });
+    invocations.change(invocationId, tenant, { outcome: "failed", code: "internal_error", duration_ms, ran: true });
     // What a tool throws by mistake tells no caller how the host looks inside.
     return answerTo(outcomeOf(new ToolFailure("internal_error", "The tool failed inside the service")));
   }
@@ -131,6 +132,7 @@ export function createInvoke(parts: InvokeParts): Pick<Pipeline, "invoke" | "res
       const result = JSON.stringify(outcome.result);
       invocations.change(invocationId, tenant, {
         outcome: "success",
+        ran: true,
         duration_ms,
         result_bytes: Buffer.byteLength(result),
         result,
@@ -139,7 +141,9 @@ export function createInvoke(parts: InvokeParts): Pick<Pipeline, "invoke" | "res
     }
     const { code, message } = outcome;
     const violation =
-      outcome.status === "refused" ? { violation_type: outcome.violation_type, decision: "deny" as const } : {};
+      outcome.status === "refused"
+        ? { violation_type: outcome.violation_type, decision: "deny" as const }
+        : { ran: true as const };
     const result = JSON.stringify({
       status: "error",
       isError: true,
@@ -241,6 +245,7 @@ export function createInvoke(parts: InvokeParts): Pick<Pipeline, "invoke" | "res
       if (recorded) {
         invocations.judged(call.invocationId, call.tenant, {
           tool_name: clearance.tool,
+          workflow_name: call.who.execution?.workflowName ?? null,
           security_context: clearance.context,
           context_version: clearance.context_version,
           capability_index: clearance.capability_index,

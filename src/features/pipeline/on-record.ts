@@ -29,6 +29,7 @@ export function beginOf(call: Call, clearance: CallClearance, shown: Arguments):
     execution_id: who.execution?.id ?? null,
     iteration_number: who.execution?.iteration ?? null,
     agent_id: who.execution?.agentId ?? null,
+    workflow_name: who.execution?.workflowName ?? null,
     session_id: who.sessionId,
     principal: who.principal,
     entry,

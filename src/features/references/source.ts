@@ -50,6 +50,8 @@ export interface ResolvedReference {
   readonly hidden: readonly Secret[];
   /** When the value was last written, Unix ms. */
   readonly changedAt: number;
+  /** Of a credential: which one it is. */
+  readonly credentialId?: string;
 }
 
 /** Those who know one kind of reference. Maps are by `Reference.text`. */

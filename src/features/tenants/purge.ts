@@ -100,6 +100,7 @@ async function finish({ sql, tenants, audit, report }: PurgeOptions, tenant: str
     const { count } = await tx`
       update tenants set purged_at = now(), updated_at = now(), display_name = slug, suspend_reason = null,
         owner_email = null, idp_realm = null, vault_namespace = null, admin_tier = null, subscription_tier = null,
+        subscription_status = null, subscription_seats = null, subscription_period_end = null,
         claimed_tier = null, claimed_iat = null, team_tier = null, owner_tenant = null,
         max_concurrent_executions = null, max_agents = null, max_storage_gb = null
       where slug = ${tenant} and status = 'deleted' and purged_at is null`;

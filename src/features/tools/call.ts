@@ -15,6 +15,8 @@ export interface CallWho {
     readonly iteration: number;
     readonly agentId: string;
     readonly agentName: string;
+    /** Of the workflow that the execution belongs to; absent: of none, or not known here. */
+    readonly workflowName?: string | null;
     /** Unix ms; null: nothing bounds it. */
     readonly deadlineAt: number | null;
   } | null;

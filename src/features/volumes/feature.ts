@@ -11,7 +11,7 @@ import { openPlaces, storageProbe } from "./places/open.ts";
 import { volumeRoutes } from "./routes.ts";
 import { named } from "./schema.ts";
 import { volumeSettings } from "./settings.ts";
-import { userVolumeRecords } from "./user-records.ts";
+import { heldByTenants, userVolumeRecords } from "./user-records.ts";
 
 /** How often volumes are looked for whose index is to be made. */
 const indexEveryMs = 5_000;
@@ -39,6 +39,8 @@ export const volumes = defineFeature({
         ...volumes,
         /** Bytes in all volumes of the tenant, as its quota counts them. */
         heldBytes: userVolumeRecords(sql).tenantBytes,
+        /** Likewise, of tenants that have any. @param after the last one seen, by name; "" to begin */
+        heldByTenants,
         /** Registers whose executions mount volumes. @param known of the given ones, those that exist, of any tenant */
         heldBy: (known: VolumesOptions["executions"]): void => void holders.push(known),
       },

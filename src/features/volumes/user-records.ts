@@ -129,3 +129,10 @@ export function userVolumeRecords(sql: Sql) {
     },
   };
 }
+
+/** Bytes in all volumes of each tenant that has any, by name. @param after the last one seen; "" to begin */
+export const heldByTenants = (query: Sql | Transaction, after: string, limit: number) =>
+  query<{ tenant: string; bytes: number }[]>`
+    select tenant, sum(used_bytes)::double precision as bytes
+    from volumes where tenant > ${after} and (kind <> 'run' or workflow is not null) and deleted_at is null
+    group by tenant order by tenant limit ${limit}`;

@@ -61,7 +61,7 @@ export function waitingActivities(options: WaitingActivitiesOptions): readonly A
     if (await isGone(tenant, state)) return withdrawn(call.tool);
     if (resumed && !(await mayRepeat(tenant, state))) {
       const message = `It is not known whether ${call.tool} was run: the node that ran it died`;
-      invocations.change(invocationId, tenant, { outcome: "interrupted", code: "interrupted" });
+      invocations.change(invocationId, tenant, { outcome: "interrupted", code: "interrupted", ran: true });
       return outcomeOf(call.tool, { is: "failed", code: "interrupted", message, ran: true });
     }
     const made = await madeAgain(call, { tenant, invocationId, signal }, starters);

@@ -23,12 +23,24 @@ export interface Tenant {
   readonly claimedIat: number | null;
   /** What its own subscriptions give; null: none was ever live. */
   readonly subscriptionTier: Tier | null;
+  /** The one of them that counts; null: there was never one. */
+  readonly subscription: TenantSubscription | null;
   /** Of a team: the tier it was made with. */
   readonly teamTier: Tier | null;
   /** Of a team: its owner's own tenant. */
   readonly ownerTenant: string | null;
   /** Of a team: the tier of its owner now, `free` where the owner's tenant is deleted. */
   readonly ownerTier: Tier | "system";
+}
+
+/** What a tenant's row keeps of the subscription that counts, beside its tier. */
+export interface TenantSubscription {
+  /** The payment provider's word. */
+  readonly status: string;
+  /** People it has room for, the owner among them; null: it is not live. */
+  readonly seats: number | null;
+  /** Null: it is not live, or has no end. */
+  readonly periodEnd: Date | null;
 }
 
 export interface Tenants {
@@ -133,7 +145,8 @@ export function createTenants(
 
 async function load(sql: Sql, slug: string): Promise<Tenant | null> {
   const [row] = await sql<Row[]>`
-    select t.status, t.claimed_iat, t.purged_at is not null as is_purged, t.owner_tenant, ${termsColumns(sql)}
+    select t.status, t.claimed_iat, t.purged_at is not null as is_purged, t.owner_tenant,
+      t.subscription_status, t.subscription_seats, t.subscription_period_end, ${termsColumns(sql)}
     from ${tenantsWithOwners(sql)} where t.slug = ${slug}`;
   // Consumers begin anew after a purge: until then there is no such tenant.
   if (row === undefined || (row.is_purged && row.kind === "consumer")) return null;
@@ -145,6 +158,7 @@ async function load(sql: Sql, slug: string): Promise<Tenant | null> {
     ...termsOfRow(row),
     claimedIat: numberOf(row.claimed_iat),
     subscriptionTier: row.subscription_tier,
+    subscription: subscriptionOf(row),
     teamTier: row.team_tier,
     ownerTenant: row.owner_tenant,
   };
@@ -155,4 +169,12 @@ interface Row extends TermsRow {
   readonly is_purged: boolean;
   readonly claimed_iat: string | null;
   readonly owner_tenant: string | null;
+  readonly subscription_status: string | null;
+  readonly subscription_seats: number | null;
+  readonly subscription_period_end: Date | null;
 }
+
+const subscriptionOf = (row: Row): TenantSubscription | null =>
+  row.subscription_status === null
+    ? null
+    : { status: row.subscription_status, seats: row.subscription_seats, periodEnd: row.subscription_period_end };

@@ -21,6 +21,7 @@ test("a manifest that says little gets every default", () => {
       version: "3.12",
       image: "python:3.12-slim",
       image_pull_policy: "IfNotPresent",
+      registry_credentials: null,
       isolation: "inherit",
       model: "default",
       temperature: null,

@@ -12,6 +12,8 @@ export const offer: NodeOffer = {
   isolations: ["process"],
   defaultIsolation: "process",
   imageRegistries: null,
+  localImages: null,
+  hostPaths: [],
   maxExecutionSeconds: 21_600,
   tools: builtinTools.map((tool) => tool.name),
   openEgress: true,

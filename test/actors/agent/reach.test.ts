@@ -159,6 +159,36 @@ describe("volumes", () => {
     [[{ ...one, type: "nfs" }], ".0.type", "unsupported_volume_type"],
     [Array.from({ length: 9 }, (_, i) => ({ name: `v${i}`, mount_path: `/workspace/${i}` })), ""],
   ];
+  describe("of the host", () => {
+    const open = { hostPaths: ["/srv/models", "/srv/data"] };
+    const host = (more: object) => volumes([{ ...one, type: "hostPath", source: { path: "/srv/models/a" }, ...more }]);
+
+    test.each(["hostPath", "local_host"])("%s is mounted from where it is, within what the node opens", (type) => {
+      const { spec, issues } = reading(host({ type, access_mode: "read-only" }), open);
+      expect(issues).toEqual([]);
+      expect(spec?.volumes).toMatchObject([
+        { name: "a", mount_path: "/workspace/a", access_mode: "read-only", host_path: "/srv/models/a" },
+      ]);
+      // Of others than operators a node opens none.
+      expect(reading(host({ type })).issues).toEqual([["spec.volumes.0.type", "volume_type_forbidden"]]);
+    });
+
+    test.each<[string, object, string, string?]>([
+      ["a path beside", { source: { path: "/srv/modelsx" } }, "source.path", "volume_type_forbidden"],
+      ["a path above", { source: { path: "/srv" } }, "source.path", "volume_type_forbidden"],
+      ["a way out", { source: { path: "/srv/models/../../etc" } }, "source.path"],
+      ["a relative path", { source: { path: "srv/models" } }, "source.path"],
+      ["no path", { source: {} }, "source.path"],
+      ["no source", { source: null }, "source.path"],
+      ["an id as well", { source: { path: "/srv/models", volume_id: id } }, "source.volume_id"],
+      ["a storage class", { storage_class: "persistent" }, "storage_class"],
+      ["the workspace itself", { mount_path: "/workspace" }, "mount_path"],
+      ["a path of the service's own", { type: "managed" }, "source.path"],
+    ])("%s is an issue", (_, more, place, code = "invalid") => {
+      expect(reading(host(more), open).issues).toContainEqual([`spec.volumes.0.${place}`, code]);
+    });
+  });
+
   test.each(rows)("%j", (value, below, code = "invalid") => {
     expect(reading(volumes(value)).issues).toEqual([[`spec.volumes${below}`, code]]);
   });

@@ -21,6 +21,7 @@ import { identify, isAlive, type ProcessIdentity } from "../../../src/lib/proces
 import { onLeave } from "../at-exit.ts";
 import { systemTemporary } from "../scratch.ts";
 import { until } from "../until.ts";
+import { type Registry, serveImage } from "./registry.ts";
 
 const packages = ["podman", "runc", "netavark", "aardvark-dns", "iptables", "busybox-static"];
 const programs = ["podman", "runc", "conmon", "busybox", "mkfifo", "tar"];
@@ -45,18 +46,6 @@ export interface Podman {
   registry(login?: string): Promise<Registry>;
   /** `podman run` without a network, to its end. @param args options, image and command */
   run(args: readonly string[]): Promise<{ readonly out: string; readonly err: string; readonly code: number }>;
-}
-
-export interface Registry {
-  /** Host and port. */
-  readonly address: string;
-  /** Paths asked for. */
-  readonly asked: string[];
-  /** `name:password` that it asks for; null: nothing. */
-  login: string | null;
-  /** Answers nothing at all from now on, until told otherwise. */
-  silent: boolean;
-  stop(): Promise<void>;
 }
 
 let one: Promise<Podman | null> | undefined;
@@ -106,7 +95,14 @@ async function open(): Promise<Podman> {
     service?.kill("SIGKILL");
     await service?.exited;
   };
-  const registry = async (login?: string) => serveImage(root, env, images.bare, login ?? null);
+  const registry = async (login?: string) => {
+    const folder = join(root, "registry");
+    if (!existsSync(folder)) {
+      const pushed = Bun.spawnSync(["podman", "push", "-q", images.bare, `dir:${folder}`], { env });
+      if (pushed.exitCode !== 0) throw new Error(pushed.stderr.toString());
+    }
+    return serveImage(folder, login ?? null);
+  };
   onLeave(async () => {
     await stop();
     takeDown(root);
@@ -226,57 +222,6 @@ function importImage(root: string, env: Record<string, string>, name: string, { 
   const made = Bun.spawnSync(["bash", "-o", "pipefail", "-c", line, "import", tree, ...options, "-", name], { env });
   if (made.exitCode !== 0) throw new Error(made.stderr.toString().trim().slice(0, 300));
 }
-
-/** The few requests of the registry protocol that a pull makes. */
-function serveImage(root: string, env: Record<string, string>, image: string, login: string | null): Registry {
-  const folder = join(root, "registry");
-  if (!existsSync(folder)) {
-    const pushed = Bun.spawnSync(["podman", "push", "-q", image, `dir:${folder}`], { env });
-    if (pushed.exitCode !== 0) throw new Error(pushed.stderr.toString());
-  }
-  const asked: string[] = [];
-  const state = { silent: false, login };
-  const manifest: Manifest = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));
-  const config = JSON.parse(readFileSync(join(folder, digestName(manifest.config.digest)), "utf8"));
-  // Another image than the one that is here already.
-  if (login !== null) config.config = { ...config.config, Labels: { only: crypto.randomUUID() } };
-  const configText = login === null ? null : JSON.stringify(config);
-  if (configText !== null) {
-    manifest.config.digest = `sha256:${new Bun.CryptoHasher("sha256").update(configText).digest("hex")}`;
-    manifest.config.size = Buffer.byteLength(configText);
-  }
-  const server = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    idleTimeout: 0,
-    fetch: async (request) => {
-      const { pathname } = new URL(request.url);
-      asked.push(pathname);
-      if (state.silent) await new Promise(() => {});
-      const given = request.headers.get("authorization");
-      if (state.login !== null && given !== `Basic ${Buffer.from(state.login).toString("base64")}`) {
-        const errors = [{ code: "UNAUTHORIZED", message: `this was sent: ${given}` }];
-        return Response.json({ errors }, { status: 401, headers: { "www-authenticate": 'Basic realm="tests"' } });
-      }
-      if (pathname === "/v2/") return Response.json({});
-      const [, kind, name = ""] = /^\/v2\/svc\/bare\/(manifests|blobs)\/(.+)$/.exec(pathname) ?? [];
-      if (kind === "blobs" && name === manifest.config.digest && configText !== null) return new Response(configText);
-      if (kind === "blobs") return new Response(Bun.file(join(folder, digestName(name))));
-      if (kind !== "manifests") return Response.json({ errors: [{ code: "NAME_UNKNOWN" }] }, { status: 404 });
-      const type = manifest.mediaType ?? "application/vnd.oci.image.manifest.v1+json";
-      return new Response(JSON.stringify(manifest), { headers: { "content-type": type } });
-    },
-  });
-  return Object.assign(state, { address: `127.0.0.1:${server.port}`, asked, stop: () => server.stop(true) });
-}
-
-interface Manifest {
-  readonly mediaType?: string;
-  readonly config: { digest: string; size: number };
-}
-
-/** Files of a `dir:` are called by their digests alone. */
-const digestName = (digest: string) => digest.replace("sha256:", "");
 
 /** A dynamic program of this host, with what it needs. */
 function hostLibraries(): Record<string, string> {

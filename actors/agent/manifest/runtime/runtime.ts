@@ -2,8 +2,10 @@
 import { suggestion } from "../../../kernel/nearest.ts";
 import type { Fields } from "../../../manifest/fields.ts";
 import { imageFault, maxImageCharacters, pullPolicy } from "../../../manifest/image.ts";
+import { localImageFault } from "../../../manifest/local-images.ts";
 import { environmentName, offered, referenceFault } from "../../../manifest/members.ts";
 import { object } from "../../../manifest/object.ts";
+import { registryCredentials } from "../../../manifest/registry-credentials.ts";
 import { choice, number, pairs, text } from "../../../manifest/shape.ts";
 import { type AgentScope, type Isolation, isolations, type NodeOffer, type RuntimeSpec } from "../spec.ts";
 import { findRuntime, type Runtime } from "./runtimes.ts";
@@ -27,11 +29,17 @@ export const runtime = object({
     return fault === null ? null : [fault.message, fault.code];
   }),
   image_pull_policy: pullPolicy,
+  registry_credentials: registryCredentials,
   model: text({ min: 1, max: 64 }).or("default"),
   temperature: number(0, 2),
 }).build(({ language, version, image, ...read }, fields, { offer }: AgentScope): RuntimeSpec => {
   if (!offer.servesModel(read.model)) {
     fields.warn("model", "unknown_model_alias", "No model answers to this alias now; starts will be refused");
+  }
+  const local = image === null ? null : localImageFault(image, read.image_pull_policy, offer.localImages);
+  if (local !== null) fields.issue("image_pull_policy", local.message, local.code);
+  if (read.registry_credentials !== null && !fields.has("image")) {
+    fields.issue("registry_credentials", "is for an image that the manifest names; others are the node's own");
   }
   return { ...read, ...imageOf(fields, language, version, image, read.isolation, offer) };
 });

@@ -2,10 +2,12 @@
 
 import type { Fields } from "../../../manifest/fields.ts";
 import { pullPolicy } from "../../../manifest/image.ts";
-import { second, uuid } from "../../../manifest/members.ts";
+import { localImageFault } from "../../../manifest/local-images.ts";
+import { second } from "../../../manifest/members.ts";
 import { object } from "../../../manifest/object.ts";
 import { isReference } from "../../../manifest/references.ts";
-import { choice, flag, integer, list, text } from "../../../manifest/shape.ts";
+import { registryCredentials } from "../../../manifest/registry-credentials.ts";
+import { choice, flag, integer, list } from "../../../manifest/shape.ts";
 import type { Command, ContainerRunState, ParallelContainerRunState, Step, SystemState } from "../../definition.ts";
 import { duration, filledTemplate, type Of, type Reading, timeout } from "../members.ts";
 import { isLiteral } from "../templates.ts";
@@ -58,7 +60,7 @@ const container = {
   resources: containerResources,
   name: filledTemplate.check((name) => (name.length > 1024 ? "may have at most 1024 characters" : null)).or(""),
   image: image.required().or(""),
-  registry_credentials: text(uuid).as((id) => id.toLowerCase()),
+  registry_credentials: registryCredentials,
   shell: flag(),
   command: commandList.required(),
   env,
@@ -113,15 +115,19 @@ export const containerRunState = object({
   output_handler: outputHandler,
 })
   .strict("a ContainerRun state")
-  .build(
-    ({ resources, timeout, ...read }, fields, reading: Reading): Of<ContainerRunState> => ({
+  .build(({ resources, timeout, ...read }, fields, reading: Reading): Of<ContainerRunState> => {
+    const local = isLiteral(read.image)
+      ? localImageFault(read.image, read.image_pull_policy, reading.offer.localImages)
+      : null;
+    if (local !== null) fields.issue("image_pull_policy", local.message, local.code);
+    return {
       kind: "ContainerRun",
       ...read,
       ...containerOf(read, fields, reading),
       timeout_ms: timeout ?? resources.timeout_ms ?? defaultTimeoutMs,
       resources: resources.resources,
-    }),
-  );
+    };
+  });
 
 const step = object(container)
   .strict("a container step")

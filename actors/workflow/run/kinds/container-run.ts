@@ -10,6 +10,7 @@ import { settle } from "../settling.ts";
 import { containerCommand } from "../shell/command-text.ts";
 import type { WorkOf } from "../state.ts";
 import type { RunTurn } from "../turn.ts";
+import { commandId } from "../usage.ts";
 import { noteEnded, noteFailed, noteStarted, shownName } from "./command-events.ts";
 import { containerResult, endOf, withStdout } from "./command-result.ts";
 import {
@@ -20,7 +21,7 @@ import {
   leaveWebhook,
   resultHandled,
 } from "./handling.ts";
-import { commandId, overdueCommand } from "./system.ts";
+import { overdueCommand } from "./system.ts";
 
 type Work = WorkOf<"command">;
 

@@ -10,9 +10,9 @@ import { settle } from "../settling.ts";
 import { stepCommand } from "../shell/command-text.ts";
 import type { WorkOf } from "../state.ts";
 import type { RunTurn } from "../turn.ts";
+import { commandId } from "../usage.ts";
 import { noteEnded, noteFailed, noteStarted, shownName } from "./command-events.ts";
 import { endOf, stepResult } from "./command-result.ts";
-import { commandId } from "./system.ts";
 
 type Steps = WorkOf<"commands">["steps"];
 

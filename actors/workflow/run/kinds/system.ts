@@ -10,10 +10,8 @@ import { immediately, type KindOfState, type StateOf, type StateResult } from ".
 import { settle } from "../settling.ts";
 import { systemCommand } from "../shell/command-text.ts";
 import type { RunTurn } from "../turn.ts";
+import { commandId } from "../usage.ts";
 import { endOf, systemResult } from "./command-result.ts";
-
-/** Of activity `workflow.command`. */
-export const commandId = (instanceId: string): string => `command:${instanceId}`;
 
 export const systemKind: KindOfState<"System"> = {
   // The command is killed when its time is up, and says so with all that it has written.

@@ -359,8 +359,8 @@ function coldRecord(
 
 /** @throws LaunchFailure `volume_error` for a mount that cannot be made as it is meant */
 function checkMounts({ mounts, command }: InstanceSpec, dataDir: string): void {
-  for (const { source, target } of mounts) {
-    if (!isOfOneRun(source, dataDir)) {
+  for (const { source, target, isOfHost = false } of mounts) {
+    if (!isOfHost && !isOfOneRun(source, dataDir)) {
       throw new LaunchFailure("volume_error", `What is meant for ${target} is never mounted`);
     }
     const kind = lstatSync(source, { throwIfNoEntry: false });

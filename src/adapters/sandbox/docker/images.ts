@@ -1,10 +1,10 @@
 /** Getting an agent's image onto this host, by its pull policy. */
-import { registryOf } from "../../../../actors/manifest/image.ts";
+import { qualified, registryOf, repositoryOf } from "../../../../actors/manifest/image.ts";
 import { imageUse } from "../../../../actors/policy/image-use.ts";
 import { withTimeout } from "../../../lib/timers.ts";
 import { EngineError, type InstanceSpec, LaunchFailure, type LaunchNews, type RegistryLogin } from "../instance.ts";
 import type { Engine, ImageFacts } from "./engine.ts";
-import { type PrivateImages, repositoryOf } from "./private-images.ts";
+import type { PrivateImages } from "./private-images.ts";
 
 /** How long a pull may take. */
 const pullMs = 180_000;
@@ -129,15 +129,4 @@ const refusedBy = (login: RegistryLogin | null): string =>
 /** Why an image is not here, in words that anyone may read. */
 class NotPulled extends Error {
   override readonly name = "NotPulled";
-}
-
-/** A reference with the registry and the tag that Docker takes for granted and Podman may not. */
-export function qualified(reference: string): string {
-  const registry = registryOf(reference);
-  const names = reference.split("/");
-  const isNamed = names.length > 1 && (registry !== "docker.io" || /[.:]/.test(names[0] ?? ""));
-  const path = isNamed ? names.slice(1) : names;
-  const full = [registry, ...(registry === "docker.io" && path.length === 1 ? ["library"] : []), ...path].join("/");
-  const name = full.slice(full.lastIndexOf("/") + 1);
-  return /[:@]/.test(name) ? full : `${full}:latest`;
 }

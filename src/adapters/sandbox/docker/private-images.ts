@@ -9,6 +9,7 @@
  */
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { repositoryOf } from "../../../../actors/manifest/image.ts";
 import type { ImageOnHost } from "../../../../actors/policy/image-use.ts";
 import { sha256Hex } from "../../../lib/digest.ts";
 import { readJson, writeAtomically } from "../../../lib/files/json-file.ts";
@@ -141,10 +142,3 @@ function imageDigest(id: string): string {
 /** Whether one of an image's names is of this repository. */
 const isOf = (repository: string, { names }: ImageNames): boolean =>
   names.some((name) => repositoryOf(name) === repository);
-
-/** A qualified reference without its tag and digest. */
-export function repositoryOf(reference: string): string {
-  const [name = ""] = reference.split("@", 1);
-  const colon = name.lastIndexOf(":");
-  return colon > name.lastIndexOf("/") ? name.slice(0, colon) : name;
-}

@@ -71,6 +71,8 @@ export interface LaunchPlan {
   readonly dataDir: string;
   /** What is mounted: paths without a link in them. */
   readonly sources: readonly string[];
+  /** Those of them that are directories which an operator opens; absent: none. */
+  readonly hostSources?: readonly string[];
   /** The command gets them as descriptors from `descriptors.firstSource` on; else they are only looked at. */
   readonly mountsOpened: boolean;
   /** Shell text that the command reads from descriptor 3 to become the program with its environment. */

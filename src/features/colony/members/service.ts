@@ -74,7 +74,7 @@ export function createMemberService(options: MemberServiceOptions) {
     if (plan !== null) {
       const at = new Date(now());
       await tx`update tenants set owner_tenant = ${plan.slug}, updated_at = ${at} where slug = ${tenant}`;
-      await requireSeats(tx, ownerAsPayer(plan.slug, plan.standing.tier), 0, at);
+      await requireSeats(tx, ownerAsPayer(plan), 0, at);
     }
     const details = { from: from === null ? null : { realm: from.realm, user_id: from.userId }, to: personOf(to) };
     await record(tx, call, tenant, "team.transferred", { type: kind, id: tenant }, details);

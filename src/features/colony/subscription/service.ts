@@ -1,9 +1,9 @@
 /** What a colony's plan gives, and how much of it is used. */
 import { featuresOf } from "../../../../actors/colony/plan.ts";
-import type { Tier } from "../../../../actors/identity/identity.ts";
 import { tenantKind } from "../../../../actors/identity/tenant.ts";
+import { iso } from "../../../../actors/kernel/time.ts";
 import type { TenantTerms } from "../../../../actors/policy/quota.ts";
-import type { Tenants } from "../../../identity/tenants/tenants.ts";
+import type { TenantSubscription, Tenants } from "../../../identity/tenants/tenants.ts";
 import type { Sql } from "../../../store/postgres/pool.ts";
 import type { Colonies, ColonyCall } from "../context.ts";
 import type { SubscriptionBody } from "../schema.ts";
@@ -37,11 +37,11 @@ export function createSubscriptionView({ sql, colonies, tenants, use, now }: Sub
   }
 
   /** Of the payer: of a team its owner. */
-  async function paid(slug: string): Promise<Tier | null> {
+  async function paid(slug: string): Promise<TenantSubscription | null> {
     const tenant = await tenants.find(slug);
-    if (tenant?.kind !== "team") return tenant?.subscriptionTier ?? null;
+    if (tenant?.kind !== "team") return tenant?.subscription ?? null;
     const owner = tenant.ownerTenant === null ? null : await tenants.find(tenant.ownerTenant);
-    return owner?.subscriptionTier ?? null;
+    return owner?.subscription ?? null;
   }
 
   async function quotaUse(tenant: string, { quotas }: TenantTerms): Promise<SubscriptionBody["quota_usage"]> {
@@ -67,14 +67,17 @@ export function createSubscriptionView({ sql, colonies, tenants, use, now }: Sub
     ]);
     return {
       tier: terms.tier === "system" ? "enterprise" : terms.tier,
-      status: subscription === null ? "none" : subscription === "free" ? "canceled" : "active",
+      status: subscription?.status ?? "none",
       features: [...featuresOf(terms.tier)],
       quota_usage,
       members_used: used,
       members_limit: limit,
-      seat_count: limit ?? 1,
-      current_period_end: null,
+      seat_count: subscription?.seats ?? limit ?? 1,
+      current_period_end: orNull(subscription?.periodEnd),
       is_team: tenantKind(tenant) === "team",
     };
   };
 }
+
+const orNull = (at: Date | null | undefined): string | null =>
+  at === null || at === undefined ? null : iso(at.getTime());

@@ -12,6 +12,8 @@ import {
 import { madeStorable } from "../../../../actors/manifest/storable.ts";
 import type { Fact, FactWriter, Statement } from "../../../runtime/port.ts";
 import { texts } from "../../../store/postgres/array-literal.ts";
+import { addActivities } from "../../usage/activities/port.ts";
+import { lateUsed, reachedHosts } from "./used.ts";
 
 type Changed = Exclude<CommandFact, { readonly late: CommandResult }>;
 type Late = Exclude<CommandFact, Changed>;
@@ -134,8 +136,12 @@ export const commandFacts: FactWriter = {
     const { rows, late } = gathered(facts);
     const statements: Statement[] = [];
     if (rows.length > 0) statements.push({ text: upserting, parameters: [JSON.stringify(rows)] });
-    if (late.length > 0)
-      statements.push({ text: fillingLate, parameters: [JSON.stringify(late), texts(serviceErrorKinds)] });
+    const reached = reachedHosts(rows);
+    if (reached.length > 0) statements.push(addActivities(reached));
+    if (late.length > 0) {
+      const parameters = [JSON.stringify(late), texts(serviceErrorKinds)];
+      statements.push({ text: fillingLate, parameters }, { text: lateUsed, parameters });
+    }
     return statements;
   },
 };

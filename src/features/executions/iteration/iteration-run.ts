@@ -34,7 +34,7 @@ import { instanceSpec, type LaunchParts, pullMessage } from "./launch.ts";
 import type { Parking } from "./parking.ts";
 
 export interface IterationRunOptions extends LaunchParts {
-  readonly references: Pick<ExecutionReferences, "environmentOf" | "maskerOf" | "knows">;
+  readonly references: Pick<ExecutionReferences, "environmentOf" | "registryLoginOf" | "maskerOf" | "knows">;
   readonly sandboxes: Sandboxes;
   /** Watches how large the volumes of a run grow. @returns a function that ends it */
   readonly watchVolumes: (executionId: string, plan: Plan, exceeded: () => void) => () => void;

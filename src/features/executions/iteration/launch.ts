@@ -5,18 +5,21 @@ import { execution } from "../../../../actors/execution/execution.ts";
 import { renderPrompt } from "../../../../actors/execution/prompt.ts";
 import { historyLog } from "../../../../actors/execution/record/history.ts";
 import type { Header, Plan } from "../../../../actors/execution/start/plan.ts";
-import type {
-  InstanceEgress,
-  InstanceMount,
-  InstanceSpec,
-  LaunchNews,
-  SandboxDescription,
+import {
+  type HostPathRules,
+  type InstanceEgress,
+  type InstanceMount,
+  type InstanceSpec,
+  LaunchFailure,
+  type LaunchNews,
+  type SandboxDescription,
 } from "../../../adapters/sandbox/port.ts";
 import type { ActivityContext, Runtime } from "../../../runtime/port.ts";
 import { type ExecutionClaims, egressUser } from "../../execution-tokens/port.ts";
 import type { Plans } from "../plans.ts";
 import type { ExecutionReferences } from "../references/references.ts";
 import { instanceEnvironment } from "./environment.ts";
+import { hostMounts, withHostMounts } from "./host-mounts.ts";
 
 export interface LaunchParts {
   readonly runtime: Pick<Runtime, "of">;
@@ -31,8 +34,10 @@ export interface LaunchParts {
   readonly mintEgressToken: (claims: ExecutionClaims) => Promise<string>;
   /** Makes the directories of a run and says what goes where, the shortest targets first. */
   readonly instanceMounts: (tenant: string, executionId: string, plan: Plan) => Promise<readonly InstanceMount[]>;
-  /** What the references in its environment mean now; see `createExecutionReferences`. */
-  readonly references: Pick<ExecutionReferences, "environmentOf">;
+  /** What of the host may be mounted. */
+  readonly hostPaths: HostPathRules;
+  /** What it refers to means now, in its environment and for its image; see `createExecutionReferences`. */
+  readonly references: Pick<ExecutionReferences, "environmentOf" | "registryLoginOf">;
   /** `{{context}}`: loaded when the first iteration begins and its volumes are there, the same text for all of them. */
   readonly contextText: (context: ActivityContext, plan: Plan) => Promise<string>;
 }
@@ -40,7 +45,7 @@ export interface LaunchParts {
 const historyPage = 100;
 /**
  * @param description of the sandbox that will launch it
- * @throws LaunchFailure when its volumes cannot be mounted
+ * @throws LaunchFailure when its volumes cannot be mounted, or what its image is pulled with is no login
  */
 export async function instanceSpec(
   parts: LaunchParts,
@@ -68,7 +73,12 @@ export async function instanceSpec(
   const isInline = header.inline === true;
   // Nothing that an agent brings is run in the node: no value is needed there.
   const env = isInline ? plan.env : await parts.references.environmentOf(actor, plan, header);
-  const mounts = isInline ? [] : await parts.instanceMounts(actor.tenant, work.execution_id, plan);
+  const mounts = isInline
+    ? []
+    : withHostMounts(
+        await parts.instanceMounts(actor.tenant, work.execution_id, plan),
+        openedOfHost(parts, plan, description),
+      );
   return {
     instanceId: work.instance_id,
     executionId: work.execution_id,
@@ -98,7 +108,7 @@ export async function instanceSpec(
       diskBytes: plan.resources.disk_bytes,
       processes: plan.resources.processes,
     },
-    image: imageOf(header.runtime.image, plan, description),
+    image: await imageOf(parts, actor, header, plan, description),
     mounts,
     readOnlyRoot: plan.filesystem.read_only,
     // Who may go nowhere meets the proxy as well: each refusal is an event, which tells the author what to list.
@@ -110,8 +120,23 @@ export async function instanceSpec(
   };
 }
 
-function imageOf(reference: string | null, plan: Plan, { isolation }: SandboxDescription): InstanceSpec["image"] {
-  return isolation === "process" || reference === null ? null : { reference, pullPolicy: plan.image_pull_policy };
+function openedOfHost({ hostPaths }: LaunchParts, plan: Plan, { sandbox }: SandboxDescription): InstanceMount[] {
+  const opened = hostMounts(plan, hostPaths);
+  if (opened.length === 0 || sandbox !== "none") return opened;
+  throw new LaunchFailure("volume_error", "Without a sandbox nothing of the host is mounted");
+}
+
+async function imageOf(
+  { references }: LaunchParts,
+  actor: ActivityContext["actor"],
+  header: Header,
+  plan: Plan,
+  { isolation }: SandboxDescription,
+): Promise<InstanceSpec["image"]> {
+  const { image: reference } = header.runtime;
+  if (isolation === "process" || reference === null) return null;
+  const login = await references.registryLoginOf(actor, plan, header);
+  return { reference, pullPolicy: plan.image_pull_policy, ...(login === null ? {} : { login }) };
 }
 
 async function egressOf({ mintEgressToken }: LaunchParts, claims: ExecutionClaims): Promise<InstanceEgress> {

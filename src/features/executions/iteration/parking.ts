@@ -80,6 +80,13 @@ export function createParking({ runtime, afterMs, now }: ParkingOptions) {
       });
   }
 
+  /** The time for which it stands still is not counted. */
+  function tell({ actor: { tenant, key }, instanceId: instance_id }: Parkable, stands: boolean): void {
+    const told = runtime.of(execution).at(tenant, key).tell("instance_parked", { instance_id, stands, at: now() });
+    // What Redis does not take goes uncounted, or is counted as if it had run.
+    void told.catch(() => {});
+  }
+
   async function park(one: Watched, since: number): Promise<Watched["phase"]> {
     const answer = await one.sandbox.pause(one.instanceId);
     if (answer !== "paused") {
@@ -88,19 +95,24 @@ export function createParking({ runtime, afterMs, now }: ParkingOptions) {
     }
     // It ended meanwhile, or this node leaves: who goes on with it wakes it.
     if (all.get(one.instanceId) === one) one.slot.giveBack();
+    tell(one, true);
     return "parked";
   }
 
   async function wake(one: Watched): Promise<Watched["phase"]> {
     await one.slot.takeAgain();
     await one.sandbox.resume(one.instanceId);
+    tell(one, false);
     return "running";
   }
 
   return {
     /** Looks after an instance until it is left. One that another node left parked goes on first. */
     async watch(one: Parkable, isFound: boolean): Promise<() => void> {
-      if (isFound) await one.sandbox.resume(one.instanceId);
+      if (isFound) {
+        await one.sandbox.resume(one.instanceId);
+        tell(one, false);
+      }
       const watched: Watched = { ...one, phase: "running", refusedSince: null };
       all.set(one.instanceId, watched);
       timer ??= setInterval(() => void look(), roundMs);

@@ -5,6 +5,8 @@ import { referringFacts } from "../../../../actors/execution/start/plan-start.ts
 import type { StartRequest } from "../../../../actors/execution/start/request.ts";
 import type { SettledAgent } from "../../../../actors/execution/start/settle.ts";
 import { referencesIn } from "../../../../actors/manifest/references.ts";
+import { placedRegistryCredentials } from "../../../../actors/manifest/registry-credentials.ts";
+import { type RegistryLogin, registryLogin } from "../../../adapters/sandbox/port.ts";
 import { Masker } from "../../../lib/masking/masker.ts";
 import type { Address } from "../../../runtime/port.ts";
 import type { References, ReferenceUse, ResolvedReference } from "../../references/port.ts";
@@ -115,6 +117,23 @@ export function createExecutionReferences({ references, plans, headerOf }: Execu
         return [path.slice("spec.env.".length), value?.value.reveal() ?? ""] as const;
       });
       return { ...plan.env, ...Object.fromEntries(values) };
+    },
+
+    /**
+     * What the registry of its image is asked with, on record before it leaves; null: nothing. No instance sees it.
+     * @throws Problem 422 for what cannot be used any more, 503 where a store is away; LaunchFailure
+     *   `registry_credentials_invalid`
+     */
+    async registryLoginOf(
+      { key, tenant }: Address,
+      plan: Plan,
+      { agent_id: agentId, workflow_name: workflow }: Pick<Header, "agent_id" | "workflow_name">,
+    ): Promise<RegistryLogin | null> {
+      const [placed] = placedRegistryCredentials(plan.registry_credentials ?? null, "spec.runtime");
+      if (placed === undefined || plan.references === undefined) return null;
+      const use = useOf({ tenant, executionId: key, agentId, workflow }, plan.references);
+      const taken = await references.take(use, [placed]);
+      return registryLogin(tenant, placed.reference, taken.get(placed.reference.text));
     },
 
     /**

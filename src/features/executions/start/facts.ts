@@ -1,6 +1,7 @@
 /** The facts that a start is decided by, gathered on the agent as this start has it. Nothing is stored here. */
 
 import type { JudgeValidator } from "../../../../actors/agent/manifest/execution/results.ts";
+import { referencesOfAgent } from "../../../../actors/agent/manifest/references.ts";
 import type { StartFacts } from "../../../../actors/execution/start/facts.ts";
 import { sourceIds } from "../../../../actors/execution/start/mounts.ts";
 import type { Attachment, Header } from "../../../../actors/execution/start/plan.ts";
@@ -14,7 +15,6 @@ import {
 import type { Json } from "../../../../actors/kernel/json.ts";
 import { isObject } from "../../../../actors/kernel/json.ts";
 import { type Issue, invalid, invalidAt, Problem, refusalOf } from "../../../../actors/kernel/problem.ts";
-import { referencesIn } from "../../../../actors/manifest/references.ts";
 import type { TenantTerms } from "../../../../actors/policy/quota.ts";
 import { isUuid } from "../../../http/route.ts";
 import { type Checking, checkAgainstSchema, inputFault } from "../../../lib/schema-check/input-check.ts";
@@ -62,7 +62,7 @@ export async function gatherStartFacts(
   const [attachments, unusableAgents, unusable, sources] = await Promise.all([
     given.length === 0 ? [] : refusalOf(volumes.checkFiles(tenant, starter, given)),
     unusableReferences(agents, tenant, agent.spec),
-    references.unusable(agentUse(executionId, request, agent), referencesIn(agent.spec.env, "spec.env")),
+    references.unusable(agentUse(executionId, request, agent), referencesOfAgent(agent.spec)),
     volumes.readable(tenant, starter, sourceIds(agent.spec.volumes)),
   ]);
   const files = attachments instanceof Problem ? [] : [...attachments, ...agent.runAttachments];

@@ -39,6 +39,7 @@ export function createCallers({ runtime, plans, starters }: CallersOptions) {
       execution: {
         ...{ id, agentId },
         agentName: state?.header.agent_name ?? "",
+        workflowName: state?.header.workflow_name ?? null,
         iteration: session.iteration ?? state?.iteration.number ?? 1,
         deadlineAt: null,
       },

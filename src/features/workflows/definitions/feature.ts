@@ -20,7 +20,7 @@ export const definitions = defineFeature({
   schemas: named,
   needs: { agents, audit, references },
   open(
-    { sql, sandboxes, openEgress, defaultIsolation, containerRoot, imageRegistries, mail, now, newId },
+    { sql, sandboxes, openEgress, defaultIsolation, containerRoot, imageRegistries, localImages, mail, now, newId },
     { agents, audit, references },
   ) {
     audit.erases(workflowRecords(sql).eraseChanges);
@@ -34,6 +34,7 @@ export const definitions = defineFeature({
         rootAllowed: containerRoot,
         email: mail !== null,
         imageRegistries,
+        localImages,
       },
       visibleAgents: agents.known,
       async countRuns(tenant, workflowIds) {

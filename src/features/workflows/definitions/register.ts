@@ -5,7 +5,6 @@ import { type Issue, Problem } from "../../../../actors/kernel/problem.ts";
 import { joinedCeilings } from "../../../../actors/policy/ceilings.ts";
 import type { JudgedWorkflow } from "../../../../actors/workflow/manifest/judged.ts";
 import { refusal } from "../../../../actors/workflow/manifest/judged.ts";
-import { credentialsIn } from "../../../../actors/workflow/manifest/references.ts";
 import { secretsOf } from "../../../../actors/workflow/manifest/secrets.ts";
 import type { Waiter } from "../../../lib/guarded/judging.ts";
 import { judgeDocument, readWorkflow } from "./judging/judging.ts";
@@ -63,8 +62,7 @@ export function registering(parts: WorkflowParts) {
       const owner = ownerOf(caller.tenant, scope);
       const { definition, metadata, issues, warnings } = await judge(caller, owner, parsed.document);
       if (issues.length > 0) throw refusal(issues);
-      const placed = [...secretsOf(definition), ...credentialsIn(definition)];
-      await parts.references.requireAllowed(caller.identity, tenantOf(owner), placed);
+      await parts.references.requireAllowed(caller.identity, tenantOf(owner), secretsOf(definition));
       if (scope === "global" && !mayPublish(caller)) throw globalForbidden();
       const workflow: Omit<NewWorkflow, "ceilings"> = {
         name: definition.name,

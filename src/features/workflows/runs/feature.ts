@@ -17,6 +17,7 @@ import { managementTools } from "../../management-tools/feature.ts";
 import { references } from "../../references/feature.ts";
 import { securityContexts } from "../../security-contexts/feature.ts";
 import { tools } from "../../tools/feature.ts";
+import { usageActivities } from "../../usage/activities/feature.ts";
 import { volumes } from "../../volumes/feature.ts";
 import { definitions } from "../definitions/feature.ts";
 import { cleanupActivity, webhookActivity } from "./activities.ts";
@@ -55,6 +56,7 @@ export const runs = defineFeature({
     volumes,
     approvals,
     limits,
+    usageActivities,
     tools,
     managementTools,
     incidents,
@@ -91,6 +93,7 @@ export const runs = defineFeature({
       incidents,
       references,
       securityContexts,
+      usageActivities,
     },
   ) {
     const { sql, dataDir, runtime, sandboxes, outside, streams, now, info } = node;
@@ -143,6 +146,7 @@ export const runs = defineFeature({
           defaultIsolation: node.defaultIsolation,
           systemImage: settings.systemImage,
           imageRegistries: node.imageRegistries,
+          localImages: node.localImages,
           openEgress: node.openEgress,
           rootAllowed: node.containerRoot,
           instanceMounts: volumes.instanceMounts,
@@ -150,6 +154,10 @@ export const runs = defineFeature({
           secrets: commandSecrets({ references, headerOf }),
           registryLogin: registryLogins({ references, headerOf }),
           mintEgressToken: executionTokens.egress.mint,
+          used: (tenant, { instanceId: id, workflow, ranMs: duration_ms }) =>
+            usageActivities.add([
+              { kind: "instance", tenant, id, agent_id: null, model: null, workflow, tool: null, duration_ms },
+            ]),
           now,
         }),
         agentStartActivity({

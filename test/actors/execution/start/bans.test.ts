@@ -46,6 +46,9 @@ describe("what the node forbids holds for the isolation that is really used", ()
     const offer = { imageRegistries: ["docker.io"] };
     expect(codeOf({ spec: { runtime }, offer })).toBeNull();
     expect(codeOf({ ...laid({ isolation: "docker" }, { runtime }), offer })).toBe("image_not_allowed");
+    const unasked = { ...docker, language: null, image: "acme/agent:1", image_pull_policy: "Never" as const };
+    expect(codeOf({ spec: { runtime: unasked }, offer: { localImages: [] } })).toBe("image_not_allowed");
+    expect(codeOf({ spec: { runtime: unasked }, offer: { localImages: ["acme/agent"] } })).toBeNull();
   });
 
   test("no granted start violates the offer, for any manifest and any overrides", () => {

@@ -13,6 +13,7 @@ export const offer: WorkflowOffer = {
   rootAllowed: false,
   email: false,
   imageRegistries: null,
+  localImages: null,
 };
 
 /** The states of a manifest around one state `A`; `B` is where it may go, `END` the end. */

@@ -2,8 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
+import { repositoryOf } from "../../../../actors/manifest/image.ts";
 import type { ImageNames } from "../../../../src/adapters/sandbox/docker/engine.ts";
-import { PrivateImages, repositoryOf } from "../../../../src/adapters/sandbox/docker/private-images.ts";
+import { PrivateImages } from "../../../../src/adapters/sandbox/docker/private-images.ts";
 import { EngineError, type RegistryLogin } from "../../../../src/adapters/sandbox/port.ts";
 import { Secret } from "../../../../src/lib/secret.ts";
 import { podman } from "../../../harness/outside/podman.ts";
@@ -188,5 +189,37 @@ if (engine !== null) {
         expect(told).not.toContain(word);
       }
     }, 60_000);
+
+    test.each(["basic", "bearer"] as const)(
+      "asked with %s, a login goes nowhere that the registry sends the engine on to",
+      async (challenge) => {
+        const own = await engine.registry(`puller:${password}`);
+        const sent: [path: string, authorization: string | null][] = [];
+        // The same content, at another host.
+        const other = Bun.serve({
+          hostname: "127.0.0.1",
+          port: 0,
+          fetch: ({ url, headers }) => {
+            const { pathname } = new URL(url);
+            sent.push([pathname, headers.get("authorization")]);
+            return own.content(pathname);
+          },
+        });
+        try {
+          own.challenge = challenge;
+          const elsewhere = `http://localhost:${other.port}`;
+          own.redirects = { manifests: elsewhere, blobs: elsewhere };
+          expect(await ran("IfNotPresent", login("acme one"), `${own.address}/svc/bare:1`)).toBe("ran");
+          expect(own.asked.includes("/token")).toBe(challenge === "bearer");
+          for (const kind of ["manifests", "blobs"]) {
+            expect(sent.some(([path]) => path.includes(`/${kind}/`))).toBe(true);
+          }
+          expect(sent.filter(([, authorization]) => authorization !== null)).toEqual([]);
+        } finally {
+          await Promise.all([own.stop(), other.stop(true)]);
+        }
+      },
+      60_000,
+    );
   });
 }

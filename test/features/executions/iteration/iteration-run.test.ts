@@ -81,7 +81,13 @@ async function launched({ answers, frozenMs, askMs = 0, launchMs = 0, movedFrom,
     mintToken: async () => "token",
     mintEgressToken: async () => "token",
     instanceMounts: async () => [],
-    references: { environmentOf: async (_, { env }) => env, maskerOf: async () => null, knows: async () => true },
+    references: {
+      registryLoginOf: async () => null,
+      environmentOf: async (_, { env }) => env,
+      maskerOf: async () => null,
+      knows: async () => true,
+    },
+    hostPaths: { allowed: [], own: [] },
     contextText: async () => {
       ahead += frozenMs;
       return "";

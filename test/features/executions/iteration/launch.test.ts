@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test";
 import type { Header, Plan } from "../../../../actors/execution/start/plan.ts";
 import type { SandboxDescription } from "../../../../src/adapters/sandbox/port.ts";
 import { instanceSpec, type LaunchParts, pullMessage } from "../../../../src/features/executions/iteration/launch.ts";
+import { Secret } from "../../../../src/lib/secret.ts";
 import type { ActivityContext } from "../../../../src/runtime/port.ts";
 import { sampleHeader, samplePlan } from "../../../actors/execution/fixture.ts";
 import { fakeRuntime } from "../../../harness/runtime/fake-runtime.ts";
@@ -30,7 +31,8 @@ async function specOf(
     mintToken: async ({ instanceId }) => `gateway of ${instanceId}`,
     mintEgressToken: async ({ instanceId }) => `egress of ${instanceId}`,
     instanceMounts: async () => mounts,
-    references: { environmentOf: async (_, { env }) => env },
+    references: { environmentOf: async (_, { env }) => env, registryLoginOf: async () => null },
+    hostPaths: { allowed: [], own: [] },
     contextText: async () => "",
     ...given.parts,
   };
@@ -66,6 +68,26 @@ test("the image goes with its pull policy to containers, and nowhere else", asyn
   expect((await specOf(given)).image).toEqual({ reference: "docker.io/library/python:3.12", pullPolicy: "Never" });
   expect((await specOf(given, { ...docker, isolation: "process", sandbox: "bubblewrap" })).image).toBe(null);
   expect((await specOf()).image).toBe(null);
+});
+
+test("a login for a registry goes with the image, and is taken for no other sandbox", async () => {
+  const login = { holder: "acme x", username: new Secret("ann"), password: new Secret("a-word") };
+  let taken = 0;
+  const registryLoginOf = async () => {
+    taken += 1;
+    return login;
+  };
+  const runtime = { isolation: "docker", image: "ghcr.io/acme/x:1", sandbox: null, egress_enforced: null };
+  const given = {
+    header: { runtime },
+    plan: { registry_credentials: "secret:ghcr" },
+    parts: { references: { environmentOf: async () => ({}), registryLoginOf } },
+  };
+  const spec = await specOf(given);
+  expect(spec.image?.login).toBe(login);
+  expect(JSON.stringify(spec)).not.toContain("a-word");
+  expect((await specOf(given, { ...docker, isolation: "process", sandbox: "bubblewrap" })).image).toBe(null);
+  expect(taken).toBe(1);
 });
 
 test("a pool is bound to tenant, agent and revision; without a size there is none", async () => {

@@ -23,10 +23,12 @@ test("a parked instance gives its slot back and goes on with its memory once ans
   await until(() => existsSync(join(workspace, "count")), { what: "it to begin" });
 
   let since: number | null = null;
-  // Of the runtime only the waiting of executions is asked.
+  const told: boolean[] = [];
+  // Of the runtime only the waiting of executions is asked, which are told that they stand still.
   const runtime = {
     of: () => ({
       readListed: async (_: string, keys: string[]) => new Map(keys.map((key) => [key, { waiting: { since } }])),
+      at: () => ({ tell: async (_: string, { stands }: { stands: boolean }) => void told.push(stands) }),
     }),
   } as unknown as Pick<Runtime, "of">;
   const slots: string[] = [];
@@ -61,6 +63,7 @@ test("a parked instance gives its slot back and goes on with its memory once ans
     const from = count();
     await until(() => count() > from, { what: "it to go on" });
     again();
+    expect(told).toEqual([false, true, false, false]);
   }
   leave();
   writeFileSync(join(workspace, "stop"), "");

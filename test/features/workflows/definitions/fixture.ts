@@ -59,6 +59,7 @@ export async function openFixture() {
       rootAllowed: false,
       email: false,
       imageRegistries: null,
+      localImages: null,
     },
     visibleAgents: async (tenant, refs) =>
       new Set(refs.filter((one) => agents.has(one) || agents.has(`${tenant} ${one}`))),

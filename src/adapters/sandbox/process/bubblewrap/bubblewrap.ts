@@ -225,6 +225,7 @@ export function heldBy(bubblewrap: Bubblewrap, layout: Layout, run: BubblewrapRu
     filter: bubblewrap.filter,
     dataDir: layout.dataDir,
     sources: run.mounts.map(({ source }) => resolvedSource(source, layout.dataDir)),
+    hostSources: run.mounts.filter(({ isOfHost = false }) => isOfHost).map(({ source }) => source),
     mountsOpened: bubblewrap.mountsOpened,
   };
 }

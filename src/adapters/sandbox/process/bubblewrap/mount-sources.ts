@@ -45,10 +45,11 @@ export function resolvedSource(source: string, dataDir: string): string {
 /**
  * Opens each source for a child that gets them as descriptors from `descriptors.firstSource` on.
  * @param dataDir absolute
+ * @param ofHost those of the paths that are directories which an operator opens
  * @throws when something is not where it has to be, or nothing that may ever be mounted: of the data directory what
- *   belongs to one run or volume, of the rest of the host regular files
+ *   belongs to one run or volume, of the rest of the host regular files and what is opened
  */
-export function openSources(paths: readonly string[], dataDir: string): number[] {
+export function openSources(paths: readonly string[], dataDir: string, ofHost: readonly string[] = []): number[] {
   const data = realpathSync(dataDir);
   const opened: number[] = [];
   try {
@@ -56,7 +57,9 @@ export function openSources(paths: readonly string[], dataDir: string): number[]
       const fd = openAbove(paths.length, () => openSync(path, pathOnly | constants.O_NOFOLLOW));
       opened.push(fd);
       if (readlinkSync(`/proc/self/fd/${fd}`) !== path) throw new Error("a volume is not where it has to be");
-      const permitted = isWithin(path, data) ? isOfOneRun(path, data) : fstatSync(fd).isFile();
+      const permitted = isWithin(path, data)
+        ? isOfOneRun(path, data)
+        : fstatSync(fd).isFile() || (ofHost.includes(path) && fstatSync(fd).isDirectory());
       if (!permitted) throw new Error("this place of the host is never mounted");
     }
     return opened;

@@ -120,9 +120,9 @@ class Instance {
 
   /** What the command gets beside its streams, in the order of `descriptors`. */
   #files(): number[] {
-    const { start, options, filter, sources, dataDir, mountsOpened } = this.plan;
+    const { start, options, filter, sources, hostSources = [], dataDir, mountsOpened } = this.plan;
     if (options === null) return openTexts(directory, { start, options: "", filter: null }, 0).slice(0, 1);
-    const opened = openSources(sources, dataDir);
+    const opened = openSources(sources, dataDir, hostSources);
     const texts = openTexts(directory, { start, options, filter }, opened.length);
     if (mountsOpened) return [...texts, ...opened];
     for (const file of opened) closeSync(file);

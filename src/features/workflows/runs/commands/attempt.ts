@@ -37,6 +37,7 @@ export type AttemptEnd = ReturnType<typeof resultOf>;
 
 export class Attempt {
   readonly instanceId: string;
+  #launchedAt: number | null = null;
   /** Hides the values that the command was given; null: none. */
   #masker: Masker | null = null;
 
@@ -47,6 +48,8 @@ export class Attempt {
     readonly context: ActivityContext,
     readonly place: Extract<CommandPlace, { ok: true }>,
     readonly number: number,
+    /** How long sandboxes of attempts before this one ran, ms. */
+    readonly ranBefore: number,
   ) {
     this.instanceId = instanceOf(work.instance_id, number);
   }
@@ -59,6 +62,7 @@ export class Attempt {
     const launched = await this.#launch(known);
     if ("fault" in launched || "error" in launched) return this.#hidden(launched);
     const { sandbox, at } = launched;
+    this.#launchedAt = at;
     // Also of one that was only begun: it may have been launched before its node was lost.
     if (known !== null && !(await this.#knowsValues(known.at))) {
       await endInstance(sandbox, this.instanceId);
@@ -86,6 +90,7 @@ export class Attempt {
 
   /** Makes sure that it runs, or has run. */
   async #launch(known: AttemptRecord | null): Promise<{ sandbox: Sandbox; at: number } | AttemptEnd> {
+    if (known?.phase === "launched") this.#launchedAt = known.at;
     if (known !== null && known.machine !== thisMachine) return { fault: "interrupted", message: "" };
     const { offered } = this.options.sandboxes;
     if (known?.phase === "launched") {
@@ -207,10 +212,18 @@ export class Attempt {
     }
   }
 
+  /** How long sandboxes of the command have run, ms. Of one that was lost: until that was seen, within its time. */
+  ranUntil(at: number): number {
+    const own = this.#launchedAt === null ? 0 : Math.min(at - this.#launchedAt, this.work.timeout_ms + graceMs);
+    return this.ranBefore + Math.max(0, own);
+  }
+
   /** @returns when, Unix ms */
   async note(phase: AttemptRecord["phase"], error: string | null = null): Promise<number> {
     const at = this.options.now();
-    const record = { executionId: this.context.actor.key, number: this.number, phase, at, error, machine: thisMachine };
+    const { number, context } = this;
+    const ranMs = phase === "failed" ? this.ranUntil(at) : this.ranBefore;
+    const record = { executionId: context.actor.key, number, phase, at, error, machine: thisMachine, ranMs };
     await this.attempts.write(this.work.instance_id, record);
     return at;
   }

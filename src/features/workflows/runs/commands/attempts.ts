@@ -29,6 +29,8 @@ export interface AttemptRecord {
   readonly phase: "begun" | "launched" | "failed";
   /** Unix ms of the phase. */
   readonly at: number;
+  /** How long sandboxes of the command ran before this phase, ms; absent: not at all, or an earlier version did not tell. */
+  readonly ranMs?: number;
   /** Why it failed. */
   readonly error: string | null;
   /** The machine, where several share a data directory. */

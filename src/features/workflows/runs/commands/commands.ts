@@ -41,7 +41,7 @@ export function commandActivity(options: CommandOptions): Activity {
       } catch (error) {
         // Another node of this host goes on with it.
         if (!context.signal.aborted || context.signal.reason === "draining") throw error;
-        await giveUp(options, attempts, work);
+        await giveUp(options, attempts, work, context);
         throw error;
       }
     },
@@ -58,18 +58,21 @@ async function runCommand(
   if (!place.ok) return { ...nothingOf(place.error), attempts: 0, warnings: [] };
   const { warnings } = place;
   let known = await knownAttempt(options, attempts, work, context);
+  let ranMs = known?.ranMs ?? 0;
   for (let number = known?.number ?? 1; ; number += 1) {
-    const attempt = new Attempt(options, attempts, work, context, place, number);
+    const attempt = new Attempt(options, attempts, work, context, place, number, ranMs);
     const end =
       known?.phase === "failed" ? { fault: known.error ?? "interrupted", message: "" } : await attempt.run(known);
     if (!isFault(end)) {
       context.onceTaken(() => removeLater(options, attempts, work, number));
-      return { ...end, attempts: number, warnings: [...warnings] };
+      return { ...end, sandbox_ms: ranMs + end.duration_ms, attempts: number, warnings: [...warnings] };
     }
     const failedAt = known?.phase === "failed" ? known.at : await attempt.note("failed", end.fault);
+    if (known?.phase !== "failed") ranMs = attempt.ranUntil(failedAt);
     await attempts.removeWorkspace(work.instance_id, number);
     if (number >= work.retry.max_attempts) {
-      return { ...nothingOf(end.fault), stderr: end.message, attempts: number, warnings: [...warnings] };
+      const shown = { stderr: end.message, attempts: number, warnings: [...warnings] };
+      return { ...nothingOf(end.fault), ...shown, sandbox_ms: ranMs };
     }
     await until(failedAt + backoff(work, number), options.now, context.signal);
     known = null;
@@ -116,11 +119,20 @@ async function until(at: number, now: () => number, signal: AbortSignal): Promis
 }
 
 /** Ends what runs and takes it away. */
-async function giveUp({ sandboxes }: CommandOptions, attempts: Attempts, { instance_id }: CommandRun): Promise<void> {
-  const { number } = (await attempts.read(instance_id)) ?? { number: 1 };
-  const instance = instanceOf(instance_id, number);
+async function giveUp(
+  { sandboxes, now, used }: CommandOptions,
+  attempts: Attempts,
+  { instance_id, workflow_name, timeout_ms }: CommandRun,
+  { actor }: ActivityContext,
+): Promise<void> {
+  const known = await attempts.read(instance_id);
+  const instance = instanceOf(instance_id, known?.number ?? 1);
   await sandboxes.terminate(instance, abandonedGraceMs);
   await endInstance(sandboxes, instance);
+  // Nothing is stored of a command that was given up but this.
+  const own = known?.phase === "launched" ? Math.min(Math.max(0, now() - known.at), timeout_ms) : 0;
+  const ranMs = (known?.ranMs ?? 0) + own;
+  if (ranMs > 0) await used(actor.tenant, { instanceId: instance_id, workflow: workflow_name, ranMs });
   await attempts.forget(instance_id);
 }
 

@@ -1,5 +1,6 @@
 /** Which sandbox of this node a command runs in, and on which image. */
 import { imageFault } from "../../../../../actors/manifest/image.ts";
+import { localImageFault } from "../../../../../actors/manifest/local-images.ts";
 import type { CommandRun } from "../../../../../actors/workflow/run/activities.ts";
 import type { InstanceSpec, Isolation, Sandbox, Sandboxes } from "../../../../adapters/sandbox/port.ts";
 
@@ -11,6 +12,8 @@ export interface CommandOffer {
   readonly systemImage: string;
   /** SVC_IMAGE_REGISTRIES; null: any. */
   readonly imageRegistries: readonly string[] | null;
+  /** SVC_LOCAL_IMAGES; null: any. */
+  readonly localImages: readonly string[] | null;
   /** SVC_OPEN_EGRESS */
   readonly openEgress: boolean;
   /** SVC_CONTAINER_ROOT */
@@ -43,7 +46,11 @@ export function placeOf(work: CommandRun, offer: CommandOffer): CommandPlace {
     warnings.push("open_egress_forbidden: this node opens no public hosts; the command reached none");
   }
   if (isolation === "process") return { ok: true, sandbox, image: null, open, warnings };
-  const fault = work.image === null ? null : imageFault(work.image, offer.imageRegistries);
+  const fault =
+    work.image === null
+      ? null
+      : (imageFault(work.image, offer.imageRegistries) ??
+        localImageFault(work.image, work.image_pull_policy, offer.localImages));
   if (fault !== null) return { ok: false, error: fault.code === "invalid" ? "invalid_image" : fault.code };
   const image = { reference: work.image ?? offer.systemImage, pullPolicy: work.image_pull_policy };
   return { ok: true, sandbox, image, open, warnings };

@@ -101,4 +101,9 @@ export interface CommandOptions extends CommandOffer, CommandSpecParts {
   /** Watches how large volumes grow. @returns a function that ends it */
   readonly watchVolumes: Volumes["watchLimits"];
   readonly secrets: CommandSecrets;
+  /** Puts on record what a command has used that was given up. Repeatable. @throws what the store throws */
+  readonly used: (
+    tenant: string,
+    used: { readonly instanceId: string; readonly workflow: string; readonly ranMs: number },
+  ) => Promise<void>;
 }

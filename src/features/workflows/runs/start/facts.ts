@@ -5,7 +5,6 @@ import { type Issue, invalid, type Problem, refusalOf } from "../../../../../act
 import { workflowInput } from "../../../../../actors/manifest/json-schema/input-schema.ts";
 import type { TenantTerms } from "../../../../../actors/policy/quota.ts";
 import type { Definition } from "../../../../../actors/workflow/definition.ts";
-import { credentialsIn } from "../../../../../actors/workflow/manifest/references.ts";
 import { secretsOf } from "../../../../../actors/workflow/manifest/secrets.ts";
 import { maxDescendants, type RetryFacts, type RunFacts } from "../../../../../actors/workflow/run/start/plan-run.ts";
 import type { RetryRequest, RunRequest } from "../../../../../actors/workflow/run/start/request.ts";
@@ -56,7 +55,7 @@ export async function gatherRunFacts(
   ]);
   const { definition } = workflow;
   const use = workflowUse({ tenant, executionId, owner: workflow.owner }, { ...request, workflow: workflow.name });
-  const unusable = await references.unusable(use, referredBy(definition));
+  const unusable = await references.unusable(use, secretsOf(definition));
   if (unusable !== null) throw unusable;
   const most = request.stimulusId === null ? maxInputBytes : maxStimulusInputBytes;
   const blackboard = isObject(request.blackboard) ? request.blackboard : {};
@@ -76,9 +75,6 @@ const mayUseContext = async (
   { tier }: TenantTerms,
 ): Promise<boolean> => name === null || contexts.mayUse(tenant, name, starter, tier);
 
-/** What must be usable when a run starts. */
-const referredBy = (definition: Definition) => [...secretsOf(definition), ...credentialsIn(definition)];
-
 export async function gatherRetryFacts(
   { volumes, references, contexts, terms: termsOf }: Omit<RunFactsOptions, "definitions" | "records">,
   executionId: string,
@@ -89,7 +85,7 @@ export async function gatherRetryFacts(
   const { definition, header } = earlier;
   const { tenant, initiatedBy } = request;
   const use = workflowUse({ tenant, executionId, owner: tenant }, { initiatedBy, workflow: header.workflow_name });
-  const unusable = await references.unusable(use, referredBy(definition));
+  const unusable = await references.unusable(use, secretsOf(definition));
   if (unusable !== null) throw unusable;
   const [terms, storage] = await Promise.all([
     termsOf(request.tenant),

@@ -29,6 +29,7 @@ export function commandOptions(
     defaultIsolation: offered.offered[0] ?? null,
     systemImage: "localhost/none:1",
     imageRegistries: ["localhost"],
+    localImages: null,
     openEgress: true,
     rootAllowed: false,
     instanceMounts: (_, executionId, { mounts, filesystem }) =>
@@ -39,6 +40,7 @@ export function commandOptions(
     maxCommands: 4,
     watchVolumes: (executionId, plan, exceeded) => watchLimits(layout, executionId, plan, exceeded),
     secrets: { take: async ({ env }) => ({ env, masker: null }), look: async () => null },
+    used: async () => {},
     now: Date.now,
     ...changes,
   };

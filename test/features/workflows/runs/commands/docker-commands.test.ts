@@ -75,6 +75,14 @@ if (engine !== null) {
       expect(await run(strict, contained("true", { image }))).toMatchObject({ status: "failed", error, attempts: 0 });
     });
 
+    test("is run unasked from an image only that the operator lists", async () => {
+      const work = contained("true", { image: "localhost/none:1", image_pull_policy: "Never" });
+      const refused = { status: "failed", error: "image_not_allowed", attempts: 0 };
+      expect(await run({ ...options, localImages: ["localhost/other"] }, work)).toMatchObject(refused);
+      const listed = await run({ ...options, localImages: ["localhost/none"] }, work);
+      expect(listed).toMatchObject({ status: "failed", error: "image_pull_failed" });
+    });
+
     test("is followed by the next node to its end, and ran once", async () => {
       const workspace = volumeAt("/workspace");
       const directory = directoryOf(fixture.dataDir, workspace);

@@ -1,0 +1,2 @@
+/** What other features may use of billing. */
+export { customersAtProvider } from "./metered.ts";
