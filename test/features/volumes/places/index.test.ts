@@ -8,6 +8,7 @@ import { localPlaces } from "../../../../src/features/volumes/places/local/local
 import { openPlaces } from "../../../../src/features/volumes/places/open.ts";
 import type { Entry, Places, VolumeAt } from "../../../../src/features/volumes/places/port.ts";
 import { indexing } from "../../../../src/features/volumes/runs/indexing.ts";
+import { type VolumeSettings, volumeSettings } from "../../../../src/features/volumes/settings.ts";
 import { freshStores, type TestStores } from "../../../harness/stores.ts";
 import { until } from "../../../harness/until.ts";
 import { sha256 } from "../fixture.ts";
@@ -101,7 +102,19 @@ test("the probe writes, reads and deletes; a root that is a file cannot be used"
   const file = join(dataDir, "file");
   writeFileSync(file, "");
   const other = new VolumeLayout(dataDir, file);
-  const opened = openPlaces({ sql: stores.sql, layout: other, backend: "local" });
+  // What an empty environment means.
+  const unset = Object.entries(volumeSettings).map(([key, setting]) => [key, setting.fallback(() => undefined)]);
+  const settings = Object.fromEntries(unset) as VolumeSettings;
+  const opened = openPlaces({
+    sql: stores.sql,
+    layout: other,
+    settings,
+    host: "test",
+    fits: async () => true,
+    lost: () => {},
+    now: Date.now,
+    warn: () => {},
+  });
   expect(await opened.catch(String)).toContain(`SVC_STORAGE_ROOT ${file} cannot be used`);
 });
 
