@@ -99,7 +99,7 @@ function namesIn(view: View, directory: Directory): { names: Named[]; more: bool
   try {
     for (let entry = stream.readSync(); entry !== null; entry = stream.readSync()) {
       const { name } = entry;
-      if (names.length === maxNames) return { names: names.sort(compare), more: true };
+      if (names.length === maxNames) return { names: sorted(names), more: true };
       const place = { directory, name, shown: name };
       if (entry.isDirectory() || view.kindOf(place) === "directory") names.push({ name, directory: true });
       else if (entry.isFile()) names.push({ name, directory: false });
@@ -107,18 +107,24 @@ function namesIn(view: View, directory: Directory): { names: Named[]; more: bool
   } finally {
     stream.closeSync();
   }
-  return { names: names.sort(compare), more: false };
+  return { names: sorted(names), more: false };
+}
+
+/** Nearly always all names are plain, and none has to be looked at for each comparison. */
+function sorted(names: Named[]): Named[] {
+  return names.sort(names.every(({ name }) => plain.test(name)) ? compareUnits : compare);
+}
+
+function compareUnits(a: Named, b: Named): number {
+  if (a.directory !== b.directory) return a.directory ? -1 : 1;
+  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
 }
 
 /** Directories first, then by name, byte by byte as the index of files has them. */
 function compare(a: Named, b: Named): number {
+  if (plain.test(a.name) && plain.test(b.name)) return compareUnits(a, b);
   if (a.directory !== b.directory) return a.directory ? -1 : 1;
-  if (a.name === b.name) return 0;
-  return plain.test(a.name) && plain.test(b.name)
-    ? a.name < b.name
-      ? -1
-      : 1
-    : Buffer.compare(Buffer.from(a.name), Buffer.from(b.name));
+  return Buffer.compare(Buffer.from(a.name), Buffer.from(b.name));
 }
 
 await serveGuarded(listing);
