@@ -120,8 +120,10 @@ function otherSlot(now: Facts, wish: TierWish, interval: Interval, offered: Offe
   // A subscription of the same tier keeps its further seats as they are.
   const included = offered.tier === now.tier ? now.includedSeats : offered.includedSeats;
   const isKept = wish.seats === null && offered.tier === now.tier;
-  const extraSeats = isKept ? now.extraSeats : extraSeatsFor(wish.seats ?? seatCount(now), included);
   const seat: Offer | null = offered.seat[interval];
+  const wanted = isKept ? now.extraSeats : extraSeatsFor(wish.seats ?? seatCount(now), included);
+  // Where none are sold and none are asked for, those that it has end with the tier.
+  const extraSeats = wish.seats === null && seat === null ? 0 : wanted;
   if (extraSeats > 0 && seat === null) return { refusal: "seats_not_available" };
   return shapeOf(offered.tier, interval, base.priceId, extraSeats, seat?.priceId ?? null, included);
 }

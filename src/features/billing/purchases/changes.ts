@@ -72,7 +72,9 @@ export function createChanges({ provider, catalogue, inTurn, current, people, no
     throw new Problem("no_subscription", "There is no subscription that could be changed");
   }
 
-  async function requireRoom(subject: string, seats: number): Promise<void> {
+  /** Seats that are given up must not be those of members. */
+  async function requireRoom(subject: string, facts: Known, seats: number): Promise<void> {
+    if (seats >= seatCount(facts)) return;
     const used = await people(subject);
     if (used <= seats) return;
     throw new Problem("seats_in_use", `${used} people are members`, { members_used: used, seats });
@@ -83,13 +85,20 @@ export function createChanges({ provider, catalogue, inTurn, current, people, no
     return requireSold(tierChange(facts, wish, sold));
   }
 
+  /** What was done at the provider is done, also where it cannot be read back now: then an event tells of it. */
+  async function applied(subject: string): Promise<void> {
+    await current(subject).catch((error: unknown) => {
+      if (!(error instanceof PaymentFailure)) throw error;
+    });
+  }
+
   /** A change that is had at once. @throws Problem 402 where it is not paid; then all is as it was */
   async function paid(subject: string, facts: Known, shape: Shape, at: number | null, work: string): Promise<Charged> {
     const charged = await provider.upgrade(facts, itemChanges(facts, shape), at, work).catch((error: unknown) => {
       if (error instanceof PaymentFailure && error.kind === "declined") throw unpaid(null);
       throw error;
     });
-    await current(subject);
+    await applied(subject);
     if (charged.isPending) throw unpaid(charged);
     return charged;
   }
@@ -123,8 +132,21 @@ export function createChanges({ provider, catalogue, inTurn, current, people, no
         await cleared(facts, work, false);
         return (await paid(subject, facts, change.shape, at, work)).invoice;
     }
-    await current(subject);
+    await applied(subject);
     return null;
+  }
+
+  /** Does a change of the tier, on record; where nothing changes nothing is done. */
+  async function perform(
+    { subject, work, began }: Purchase,
+    facts: Known,
+    change: TierChange,
+    at: number | null,
+  ): Promise<Charged["invoice"]> {
+    if (change.action !== "cancel_at_period_end") await requireRoom(subject, facts, change.shape.seats);
+    if (change.action === "no_change" && facts.schedule === null && facts.pending === null) return null;
+    await began();
+    return apply(subject, facts, change, at, work);
   }
 
   function effectiveAt(facts: Known, { action }: TierChange, at: number): number | null {
@@ -160,19 +182,16 @@ export function createChanges({ provider, catalogue, inTurn, current, people, no
         };
       }),
 
-    changeTier: ({ subject, work, began }, wish, previewedAt) =>
+    changeTier: (purchase, wish, previewedAt) =>
       askingProvider(() =>
-        inTurn(subject, async () => {
-          const facts = await subscribed(subject);
+        inTurn(purchase.subject, async () => {
+          const facts = await subscribed(purchase.subject);
           if (previewedAt !== null && isStale(previewedAt, now())) {
             throw new Problem("stale_preview", "The preview is too old: ask for another one");
           }
           const change = await decided(facts, wish);
+          const invoice = await perform(purchase, facts, change, previewedAt);
           const seats = change.action === "cancel_at_period_end" ? seatCount(facts) : change.shape.seats;
-          if (change.action !== "cancel_at_period_end") await requireRoom(subject, seats);
-          const isNothing = change.action === "no_change" && facts.schedule === null && facts.pending === null;
-          if (!isNothing) await began();
-          const invoice = isNothing ? null : await apply(subject, facts, change, previewedAt, work);
           return {
             action: change.action,
             seats,
@@ -189,13 +208,13 @@ export function createChanges({ provider, catalogue, inTurn, current, people, no
           const { catalogue: sold } = await catalogue.sold();
           const shape = requireSold(seatChange(facts, extraSeats, seatPriceId, sold));
           const items = itemChanges(facts, shape);
-          if (extraSeats < facts.extraSeats) await requireRoom(subject, shape.seats);
+          await requireRoom(subject, facts, shape.seats);
           if (items.length === 0) return shape.seats;
           await began();
           await cleared(facts, work, extraSeats < facts.extraSeats);
           if (extraSeats < facts.extraSeats) {
             await provider.reduce(facts, items, work);
-            await current(subject);
+            await applied(subject);
           } else await paid(subject, facts, shape, null, work);
           return shape.seats;
         }),

@@ -3,7 +3,7 @@
  * delivers signed events. Its objects have the types of the provider's own library. What it does not imitate:
  * docs/reference/billing.md.
  */
-import { Account, type Invoice, type Subscription } from "./account.ts";
+import { Account } from "./account.ts";
 import { catalogue } from "./objects/catalogue.ts";
 import { checkouts } from "./objects/checkout.ts";
 import { clocks, endAll } from "./objects/clocks.ts";
@@ -13,6 +13,7 @@ import { meters, portal } from "./objects/portal.ts";
 import { schedules } from "./objects/schedules.ts";
 import { subscriptions } from "./objects/subscriptions/endpoints.ts";
 import type { Wanted } from "./objects/subscriptions/subscription.ts";
+import type { Invoice, Subscription } from "./shapes.ts";
 import { advance } from "./time.ts";
 import { Webhooks } from "./webhooks.ts";
 import type { Ordered } from "./wire/faults.ts";

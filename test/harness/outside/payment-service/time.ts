@@ -1,5 +1,5 @@
 /** What comes due as time goes on: renewals, ends, phases, further attempts at payment, what waited too long. */
-import type { Account, Invoice, Subscription } from "./account.ts";
+import type { Account } from "./account.ts";
 import { planOf, priceOf } from "./objects/catalogue.ts";
 import type { Checkouts } from "./objects/checkout.ts";
 import { charge, collect, invoiceOf, voidInvoice } from "./objects/invoices/invoice.ts";
@@ -7,6 +7,7 @@ import { settled } from "./objects/subscriptions/change.ts";
 import { nextEnd, periodEnd } from "./objects/subscriptions/period.ts";
 import { fullCharges } from "./objects/subscriptions/proration.ts";
 import { dropPendingUpdate, end, itemOf } from "./objects/subscriptions/subscription.ts";
+import type { Invoice, Subscription } from "./shapes.ts";
 
 /** Between attempts at an invoice of a renewal, days after the first. */
 const attemptDays = [3, 5, 7];
@@ -94,7 +95,10 @@ function expireUpdate(account: Account, subscription: Subscription): void {
 function tryAgain(account: Account, subscription: Subscription, invoice: Invoice): void {
   const days = attemptDays[invoice.attempt_count];
   invoice.next_payment_attempt = null;
-  if (collect(account, invoice)) return settled(account, subscription, invoice.id);
+  if (collect(account, invoice)) {
+    settled(account, subscription, invoice.id);
+    return;
+  }
   if (days !== undefined) {
     invoice.next_payment_attempt = invoice.created + days * daySeconds;
     return;

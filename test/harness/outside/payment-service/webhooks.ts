@@ -1,6 +1,6 @@
 /** Events, sent to the endpoint of an account and signed as the provider signs. */
 import { createHmac } from "node:crypto";
-import type { ProviderEvent } from "./account.ts";
+import type { ProviderEvent } from "./shapes.ts";
 
 /** The header of a delivery. @param at Unix seconds */
 export function signature(body: string, secrets: readonly string[], at = Math.floor(Date.now() / 1000)): string {

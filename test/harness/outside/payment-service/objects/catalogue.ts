@@ -1,5 +1,6 @@
 /** Products and their prices. */
-import type { Account, Plan, Price } from "../account.ts";
+import type { Account } from "../account.ts";
+import type { Plan, Price } from "../shapes.ts";
 import { invalid, noSuch } from "../wire/errors.ts";
 import { listed, listParams } from "../wire/lists.ts";
 import type { Params } from "../wire/params.ts";

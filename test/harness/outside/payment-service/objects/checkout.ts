@@ -1,6 +1,7 @@
 /** Checkout sessions: the provider's page on which a person subscribes. */
 import type { Stripe } from "stripe";
-import type { Account, Subscription } from "../account.ts";
+import type { Account } from "../account.ts";
+import type { Subscription } from "../shapes.ts";
 import { declined, invalid, noSuch } from "../wire/errors.ts";
 import { listed, listParams } from "../wire/lists.ts";
 import type { Params } from "../wire/params.ts";

@@ -1,5 +1,6 @@
 /** Customers. A customer that was deleted is remembered by its id alone. */
-import type { Account, Customer } from "../account.ts";
+import type { Account } from "../account.ts";
+import type { Customer } from "../shapes.ts";
 import { noSuch } from "../wire/errors.ts";
 import { listed, listParams, searched, searchParams } from "../wire/lists.ts";
 import type { Params } from "../wire/params.ts";

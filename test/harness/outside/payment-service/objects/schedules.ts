@@ -1,6 +1,7 @@
 /** Schedules: phases of items that a subscription goes through. */
 import type { Stripe } from "stripe";
-import type { Account, Subscription } from "../account.ts";
+import type { Account } from "../account.ts";
+import type { Subscription } from "../shapes.ts";
 import { invalid, noSuch } from "../wire/errors.ts";
 import { listed, listParams } from "../wire/lists.ts";
 import type { Params } from "../wire/params.ts";

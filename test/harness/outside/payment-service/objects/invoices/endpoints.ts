@@ -1,5 +1,6 @@
 /** What may be asked of invoices; previews among it. */
-import type { Account, Invoice } from "../../account.ts";
+import type { Account } from "../../account.ts";
+import type { Invoice } from "../../shapes.ts";
 import { declined, invalid, noSuch } from "../../wire/errors.ts";
 import { listed, listParams } from "../../wire/lists.ts";
 import type { Params } from "../../wire/params.ts";

@@ -1,5 +1,6 @@
 /** Invoices of subscriptions: made, paid or declined, voided. */
-import type { Account, Invoice, Line, Subscription } from "../../account.ts";
+import type { Account } from "../../account.ts";
+import type { Invoice, Line, Subscription } from "../../shapes.ts";
 import { customerOf } from "../customers.ts";
 import type { Charge } from "../subscriptions/proration.ts";
 

@@ -1,5 +1,6 @@
 /** Changes of a subscription: items, payment behaviours, updates that wait for their payment. */
-import type { Account, Item, Subscription } from "../../account.ts";
+import type { Account } from "../../account.ts";
+import type { Item, Subscription } from "../../shapes.ts";
 import { declined, invalid, noSuch } from "../../wire/errors.ts";
 import type { Params } from "../../wire/params.ts";
 import { planOf, priceOf } from "../catalogue.ts";

@@ -1,5 +1,6 @@
 /** What may be asked of subscriptions. */
-import type { Account, Subscription } from "../../account.ts";
+import type { Account } from "../../account.ts";
+import type { Subscription } from "../../shapes.ts";
 import { invalid, noSuch } from "../../wire/errors.ts";
 import { listed, listParams } from "../../wire/lists.ts";
 import type { Params } from "../../wire/params.ts";

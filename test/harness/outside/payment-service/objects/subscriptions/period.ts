@@ -1,5 +1,5 @@
 /** Billing periods, in Unix seconds. */
-import type { Item, Price } from "../../account.ts";
+import type { Item, Price } from "../../shapes.ts";
 
 /** The end of the period that begins there. Months end on the day of the anchor, or on their last day. */
 export function periodEnd(start: number, price: Price, anchor = start): number {

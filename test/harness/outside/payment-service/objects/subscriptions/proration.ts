@@ -1,5 +1,5 @@
 /** What a change of items costs for the rest of the period: credit for what is given up, the price of what comes. */
-import type { Item } from "../../account.ts";
+import type { Item } from "../../shapes.ts";
 import { isSameInterval } from "./period.ts";
 
 /** A line of an invoice to come. */

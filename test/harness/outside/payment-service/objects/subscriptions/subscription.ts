@@ -1,5 +1,6 @@
 /** A subscription with its items, as the provider makes it. */
-import type { Account, Item, Price, Subscription } from "../../account.ts";
+import type { Account } from "../../account.ts";
+import type { Item, Price, Subscription } from "../../shapes.ts";
 import { invalid } from "../../wire/errors.ts";
 import type { Params } from "../../wire/params.ts";
 import { planOf, priceOf } from "../catalogue.ts";
