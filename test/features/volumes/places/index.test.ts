@@ -95,13 +95,32 @@ async function expectTrue(): Promise<void> {
   expect(await state()).toEqual({ indexed: true, measured: true, used: bytes, files });
 }
 
+const noObjects = {
+  s3Endpoint: null,
+  s3Bucket: "",
+  s3Region: "none",
+  s3AccessKeyId: null,
+  s3SecretAccessKey: null,
+  s3Prefix: "",
+  s3ForcePathStyle: false,
+};
+
 test("the probe writes, reads and deletes; a root that is a file cannot be used", async () => {
   await places.probe();
   expect(readdirSync(layout.volumes).filter((name) => name.startsWith(".probe"))).toEqual([]);
   const file = join(dataDir, "file");
   writeFileSync(file, "");
   const other = new VolumeLayout(dataDir, file);
-  const opened = openPlaces({ sql: stores.sql, layout: other, backend: "local" });
+  const opened = openPlaces({
+    sql: stores.sql,
+    layout: other,
+    settings: { ...noObjects, storageBackend: "local" },
+    host: "host",
+    fits: async () => true,
+    lost() {},
+    now: Date.now,
+    warn() {},
+  });
   expect(await opened.catch(String)).toContain(`SVC_STORAGE_ROOT ${file} cannot be used`);
 });
 
