@@ -8,7 +8,6 @@ import { localPlaces } from "../../../../src/features/volumes/places/local/local
 import { openPlaces } from "../../../../src/features/volumes/places/open.ts";
 import type { Entry, Places, VolumeAt } from "../../../../src/features/volumes/places/port.ts";
 import { indexing } from "../../../../src/features/volumes/runs/indexing.ts";
-import { type VolumeSettings, volumeSettings } from "../../../../src/features/volumes/settings.ts";
 import { freshStores, type TestStores } from "../../../harness/stores.ts";
 import { until } from "../../../harness/until.ts";
 import { sha256 } from "../fixture.ts";
@@ -96,24 +95,31 @@ async function expectTrue(): Promise<void> {
   expect(await state()).toEqual({ indexed: true, measured: true, used: bytes, files });
 }
 
+const noObjects = {
+  s3Endpoint: null,
+  s3Bucket: "",
+  s3Region: "none",
+  s3AccessKeyId: null,
+  s3SecretAccessKey: null,
+  s3Prefix: "",
+  s3ForcePathStyle: false,
+};
+
 test("the probe writes, reads and deletes; a root that is a file cannot be used", async () => {
   await places.probe();
   expect(readdirSync(layout.volumes).filter((name) => name.startsWith(".probe"))).toEqual([]);
   const file = join(dataDir, "file");
   writeFileSync(file, "");
   const other = new VolumeLayout(dataDir, file);
-  // What an empty environment means.
-  const unset = Object.entries(volumeSettings).map(([key, setting]) => [key, setting.fallback(() => undefined)]);
-  const settings = Object.fromEntries(unset) as VolumeSettings;
   const opened = openPlaces({
     sql: stores.sql,
     layout: other,
-    settings,
-    host: "test",
+    settings: { ...noObjects, storageBackend: "local" },
+    host: "host",
     fits: async () => true,
-    lost: () => {},
+    lost() {},
     now: Date.now,
-    warn: () => {},
+    warn() {},
   });
   expect(await opened.catch(String)).toContain(`SVC_STORAGE_ROOT ${file} cannot be used`);
 });
