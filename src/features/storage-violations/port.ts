@@ -2,3 +2,4 @@
 export type { Category } from "./records.ts";
 export { violationOfCall } from "./refused-call.ts";
 export { createStorageViolations, type StorageViolations, type Violation } from "./service.ts";
+export { writtenTooMuch } from "./written.ts";
