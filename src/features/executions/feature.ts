@@ -136,7 +136,19 @@ export const executions = defineFeature({
   settings: executionSettings,
   open(
     { settings, ...node },
-    { agents, approvals, volumes, tools, executionTokens, incidents, limits, pipeline, references, securityContexts, storageViolations },
+    {
+      agents,
+      approvals,
+      volumes,
+      tools,
+      executionTokens,
+      incidents,
+      limits,
+      pipeline,
+      references,
+      securityContexts,
+      storageViolations,
+    },
   ) {
     const { sql, redisServers, prefix, runtime, sandboxes, models, outside, streams, now, info, warn } = node;
     const records = executionRecords(sql);

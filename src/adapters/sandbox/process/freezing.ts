@@ -58,6 +58,6 @@ function groupsOf(pid: number | "self"): string[] {
 /** Repeatable; nothing happens where nothing is frozen. */
 export function thaw(groups: readonly string[]): void {
   try {
-    freezerOf(groups)?.set(false);
+    void freezerOf(groups)?.set(false);
   } catch {}
 }
