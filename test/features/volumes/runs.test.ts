@@ -128,6 +128,45 @@ describe("settling", () => {
   });
 });
 
+describe("bounds that volumes share", () => {
+  const MiB = 2 ** 20;
+
+  test("writing beyond the owner's allowance is told, and what is held by then noted", async () => {
+    const tenant = `u-${newId().replaceAll("-", "")}`;
+    const lasting = spec({ storage_class: "persistent", size_limit_bytes: 2 ** 30 });
+    const executionId = newId();
+    const mounts = await settleIn(tenant, { executionId, declared: [lasting] });
+    const filesystem = free;
+    await volumes.instanceMounts(tenant, executionId, { mounts, filesystem });
+    // All but 10 MiB of what a free tenant's user may keep lies in another volume.
+    await settleIn(tenant, { declared: [{ ...lasting, name: "other" }] });
+    await stores.sql`
+      update volumes set used_bytes = ${490 * MiB} where tenant = ${tenant} and label = 'other'`;
+    const id = mounts.find(({ name }) => name === "data")?.volume_id ?? "";
+    const rooms = (await volumes.view({ mounts, filesystem }, tenant)).mounts;
+    expect(rooms.find(({ target }) => target === "/workspace/data")?.freeBytes).toBe(10 * MiB);
+    const told: { quota: string }[] = [];
+    const held: number[] = [];
+    const plan = { mounts, filesystem, resources: { ...samplePlan().resources, disk_bytes: 2 ** 30 } };
+    const end = volumes.watchLimits({
+      tenant,
+      executionId,
+      plan,
+      hold: (work) => work().finally(() => held.push(1)),
+      exceeded: (room) => void told.push(room),
+    });
+    try {
+      await until(async () => (await volumes.records.usedBytes(tenant)) === 490 * MiB, { what: "the records" });
+      writeFileSync(join(volumes.layout.volume(id), "big"), Buffer.alloc(12 * MiB, 1));
+      await until(() => told.length > 0, { timeoutMs: 20_000, what: "the bound to be found passed" });
+    } finally {
+      end();
+    }
+    expect(told).toMatchObject([{ quota: "user_bytes", limit: 500 * MiB, volumeId: null, bytes: -2 * MiB }]);
+    await until(async () => (await volumes.records.usedBytes(tenant)) === 502 * MiB, { what: "the note" });
+  });
+});
+
 describe("mounting", () => {
   const at = (run: string, ...path: string[]) => join(dataDir, "workspaces", run, ...path);
 
