@@ -42,6 +42,7 @@ import { classification } from "../features/stimuli/classification/feature.ts";
 import { history } from "../features/stimuli/history/feature.ts";
 import { intake } from "../features/stimuli/intake/feature.ts";
 import { sources } from "../features/stimuli/sources/feature.ts";
+import { storageViolations } from "../features/storage-violations/feature.ts";
 import { swarms } from "../features/swarms/feature.ts";
 import { tenants } from "../features/tenants/feature.ts";
 import { toolServers } from "../features/tool-servers/feature.ts";
@@ -63,6 +64,7 @@ export const features = [
   developmentIssuer,
   embeddedIssuer,
   incidents,
+  storageViolations,
   audit,
   encryption,
   apiKeys,

@@ -2,12 +2,15 @@
 
 import { integer } from "../../config/setting.ts";
 import { defineFeature } from "../feature.ts";
+import { storageViolations } from "../storage-violations/feature.ts";
+import { violationOfCall } from "../storage-violations/port.ts";
 import { IncidentRecord } from "./records.ts";
 import { incidentRoutes } from "./routes.ts";
-import { createIncidents } from "./service.ts";
+import { createIncidents, type Incident } from "./service.ts";
 
 export const incidents = defineFeature({
   name: "incidents",
+  needs: { storageViolations },
   tenantTables: ["security_incidents"],
   schemas: { SecurityIncident: IncidentRecord },
   settings: {
@@ -19,7 +22,7 @@ export const incidents = defineFeature({
       default: 90,
     }),
   },
-  open({ settings, sql, now, newId, warn }) {
+  open({ settings, sql, now, newId, warn }, { storageViolations }) {
     const incidents = createIncidents({
       sql,
       now,
@@ -28,7 +31,15 @@ export const incidents = defineFeature({
       warn: (error) => warn("incidents", { error: String(error) }),
     });
     return {
-      service: incidents,
+      service: {
+        ...incidents,
+        /** A call that was refused for its path is a storage violation as well. */
+        report(incident: Incident): void {
+          incidents.report(incident);
+          const violation = violationOfCall(incident);
+          if (violation !== null) storageViolations.recordViolation(violation);
+        },
+      },
       routes: incidentRoutes(sql),
       queues: [{ name: "incidents", depth: incidents.waiting }],
       close: incidents.stop,

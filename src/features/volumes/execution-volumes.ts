@@ -1,9 +1,11 @@
 /** Volumes as executions use them: settled at the start, mounted, measured, taken away. */
 import type { SourceVolume } from "../../../actors/execution/start/mounts.ts";
 import type { Plan } from "../../../actors/execution/start/plan.ts";
+import type { TenantTerms } from "../../../actors/policy/quota.ts";
 import type { InstanceMount } from "../../adapters/sandbox/port.ts";
 import { isUuid } from "../../http/route.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
+import type { StorageViolations } from "../storage-violations/port.ts";
 import type { VolumeLayout } from "./layout.ts";
 import type { MountUse, Places } from "./places/port.ts";
 import { type Backend, type VolumeReader, visibilityOf, volumeRecords } from "./records.ts";
@@ -14,7 +16,8 @@ import { mountRun } from "./runs/instance-mounts.ts";
 import { measuring } from "./runs/measuring.ts";
 import { removing } from "./runs/removal.ts";
 import { settling } from "./runs/settle.ts";
-import { watchLimits } from "./runs/size-watch.ts";
+import { sharedBounds } from "./runs/shared-bounds.ts";
+import { type Watched, watchLimits } from "./runs/size-watch.ts";
 import { viewing } from "./runs/views.ts";
 import { requireCompatible } from "./shared-mounts.ts";
 
@@ -27,6 +30,9 @@ export interface VolumesOptions {
   readonly executions: KnownExecutions;
   readonly newId: () => string;
   readonly now: () => number;
+  readonly recordViolation: StorageViolations["recordViolation"];
+  /** What a tenant may have, as it stands now. */
+  readonly terms: (tenant: string) => Promise<TenantTerms>;
 }
 
 /** What mounts volumes, and how long that is wanted. */
@@ -36,11 +42,13 @@ export interface MountedFor extends Omit<MountUse, "writes"> {
 
 export type Volumes = ReturnType<typeof createVolumes>;
 
-export function createVolumes({ sql, layout, places, backend = "local", executions, newId, now }: VolumesOptions) {
+export function createVolumes(options: VolumesOptions) {
+  const { sql, layout, places, backend = "local", executions, newId, now, recordViolation, terms } = options;
   const records = volumeRecords(sql, backend);
   const { attached, running, isQuiet } = volumesInUse(records, executions, now);
   const { settle } = settling(records, newId);
-  const { view, readingView } = viewing(layout, places);
+  const bounds = sharedBounds({ sql, backend, terms });
+  const { view, readingView } = viewing(layout, places, bounds);
   const { usageOf, measureWritten } = measuring(layout, places, records, attached, now);
   const { settleIndexes } = indexing(sql, places, isQuiet);
   const { bring } = bringing(layout, places, now);
@@ -69,7 +77,7 @@ export function createVolumes({ sql, layout, places, backend = "local", executio
     eraseDeleted: removal.eraseDeleted,
     removeOfTenant: removal.removeOfTenant,
 
-    /** Of the given volumes, those that the starter may read, by id. @param volumeIds in lower case; others than UUIDs are none */
+    /** Of the given volumes, those that the starter may read, by id; one that is there and hidden is a violation. @param volumeIds in lower case; others than UUIDs are none */
     async readable(
       tenant: string,
       reader: VolumeReader,
@@ -78,6 +86,20 @@ export function createVolumes({ sql, layout, places, backend = "local", executio
       const wanted = volumeIds.filter(isUuid);
       if (wanted.length === 0) return new Map();
       const rows = await records.readable(tenant, wanted, visibilityOf(reader, tenant));
+      const missing = wanted.filter((id) => !rows.some(({ volume_id }) => volume_id === id));
+      for (const id of missing) {
+        recordViolation({
+          category: "unauthorized_volume_access",
+          tenant,
+          by: reader === null ? null : `${reader.realm}/${reader.userId}`,
+          volumeId: null,
+          executionId: null,
+          path: null,
+          operation: "execution.start",
+          details: { ...(reader === null ? {} : { user_id: reader.userId }), requested_volume: id },
+          settle: async () => ((await records.isHidden([id])) ? { volumeId: null } : null),
+        });
+      }
       return new Map(rows.map((row) => [row.volume_id, row]));
     },
 
@@ -107,13 +129,10 @@ export function createVolumes({ sql, layout, places, backend = "local", executio
     /** An instance of a run ended: what it left is in its volumes. Repeatable. @throws Problem 503 */
     instanceEnded: (instanceId: string, signal: AbortSignal | null) => places.land(instanceId, signal),
 
-    /** Calls `exceeded` once a volume of the execution is larger than its limit (`runs/size-watch.ts`). */
-    watchLimits(
-      executionId: string,
-      plan: Pick<Plan, "mounts" | "filesystem" | "resources">,
-      exceeded: () => void,
-    ): () => void {
-      return watchLimits(layout, executionId, plan, exceeded);
+    /** Calls `exceeded` once the execution has written more than one of the bounds allows (`runs/size-watch.ts`). */
+    watchLimits(watched: Watched): () => void {
+      const noteUsage = (id: string, bytes: number, files: number) => records.noteUsage(id, bytes, files, false);
+      return watchLimits({ layout, bounds, noteUsage }, watched);
     },
   };
 }

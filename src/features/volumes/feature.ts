@@ -3,6 +3,7 @@ import { repeatedly } from "../../lib/timers.ts";
 import { audit } from "../audit/feature.ts";
 import { defineFeature } from "../feature.ts";
 import { incidents } from "../incidents/feature.ts";
+import { storageViolations } from "../storage-violations/feature.ts";
 import { tools } from "../tools/feature.ts";
 import { fsTools } from "../tools/fs/feature.ts";
 import type { VolumesOptions } from "./execution-volumes.ts";
@@ -22,10 +23,10 @@ export const volumes = defineFeature({
   name: "volumes",
   tenantTables: ["volume_stagings", "volume_mounts", "volumes"],
   schemas: named,
-  needs: { audit, incidents, tools, fsTools },
+  needs: { audit, incidents, storageViolations, tools, fsTools },
   settings: volumeSettings,
   contradictions: volumeContradictions,
-  async open(node, { audit, incidents }) {
+  async open(node, { audit, incidents, storageViolations: { recordViolation } }) {
     const { settings, sql, dataDir, storageRoot, host, tenants, now, newId, warn } = node;
     const layout = new VolumeLayout(dataDir, storageRoot);
     const backend = settings.storageBackend;
@@ -56,6 +57,8 @@ export const volumes = defineFeature({
       executions: async (ids) => (await Promise.all(holders.map((known) => known(ids)))).flat(),
       now,
       newId,
+      recordViolation,
+      terms: tenants.terms,
     });
     return {
       service: {
@@ -80,7 +83,7 @@ export const volumes = defineFeature({
           ),
         () => sweep(volumes.running),
       ],
-      routes: volumeRoutes({ sql, backend, volumes, audit, terms: tenants.terms, now, newId }),
+      routes: volumeRoutes({ sql, backend, volumes, audit, recordViolation, terms: tenants.terms, now, newId }),
     };
   },
 });

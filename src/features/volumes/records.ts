@@ -68,6 +68,14 @@ export function volumeRecords(sql: Sql, backend: Backend) {
           and deleted_at is null and ${seen(who)}`;
     },
 
+    /** Whether one of the volumes, which a reader does not see, is there for others, in whichever tenant. */
+    async isHidden(volumeIds: readonly string[]): Promise<boolean> {
+      const rows = await sql`
+        select 1 from volumes
+        where volume_id = any(${[...volumeIds]}::uuid[]) and kind <> 'run' and deleted_at is null limit 1`;
+      return rows.length > 0;
+    },
+
     /** A user's volume by its label. */
     async byLabel(tenant: string, owner: VolumeOwner, label: string, query: Query = sql): Promise<VolumeRow | null> {
       const [row] = await query<VolumeRow[]>`
@@ -196,7 +204,7 @@ export function volumeRecords(sql: Sql, backend: Backend) {
           update volume_detached set counted = false where counted and volume_id = ${volumeId}
         )
         update volumes set used_bytes = ${bytes}, file_count = ${files}, measured = ${settled}
-        where volume_id = ${volumeId}`;
+        where volume_id = ${volumeId} and (${settled} or backend = 'local')`;
     },
 
     /** Of the given volumes, those that were written to since they were measured. */

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, rmSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { calls, say, shell } from "../../harness/manifests.ts";
+import { until } from "../../harness/until.ts";
 import { ExecutionFixture } from "./fixture.ts";
 
 let at: ExecutionFixture;
@@ -170,7 +171,6 @@ describe("the files of an execution", () => {
 test("files of a run that is under way, and of one that ended without ever having any", async () => {
   const id = await at.launch({ script: [shell("printf early > f; sleep 30"), say("x")] });
   const workspace = join(at.node.dataDir, "workspaces", id);
-  const { until } = await import("../../harness/until.ts");
   await until(() => existsSync(join(workspace, "f")), { timeoutMs: 20_000, what: "the file" });
   expect(await (await get(`/v1/executions/${id}/files/f`)).text()).toBe("early");
   await at.node.call("POST", `/v1/executions/${id}/cancel`);
@@ -220,6 +220,19 @@ test("a volume that grows beyond its limit ends the instance, on any disk", asyn
     script: [shell("head -c 8000000 /dev/zero > small/big; sleep 60"), say("survived")],
   });
   expect(record).toMatchObject({ status: "failed", error_code: "disk_exceeded" });
+  const violations = `/v1/storage/violations?execution_id=${record.execution_id}`;
+  const [violation] = await until(
+    async () => {
+      const { items } = (await at.node.call("GET", violations)).body;
+      return items.length > 0 ? items : null;
+    },
+    { what: "the violation" },
+  );
+  expect(violation).toMatchObject({
+    type: "quota_exceeded",
+    operation: "execution.write",
+    details: { quota: "size_limit_bytes", limit: 2 ** 20, count: 1 },
+  });
 });
 
 test("a volume full of files without content ends the instance, too", async () => {
@@ -266,7 +279,6 @@ test("both kinds of volumes are mounted, kept, shown and writable as declared", 
   const file = await get(`/v1/executions/${first.execution_id}/files/scratch/f`);
   expect(await file.text()).toBe("x\n");
   await at.node.call("DELETE", `/v1/executions/${first.execution_id}`);
-  const { until } = await import("../../harness/until.ts");
   await until(() => !existsSync(join(at.node.dataDir, "workspaces", idOf(first, "scratch"))), {
     what: "the ephemeral volume to go",
   });

@@ -18,6 +18,7 @@ import { executionProtocol } from "../../../actors/execution/messages.ts";
 import { judgeMounts, sourceIds } from "../../../actors/execution/start/mounts.ts";
 import type { MountPlan } from "../../../actors/execution/start/plan.ts";
 import type { ExecutionState } from "../../../actors/execution/state.ts";
+import { usualTerms } from "../../../actors/policy/quota.ts";
 import { createExecutionFiles, executionFileRoutes } from "../../../src/features/executions/files.ts";
 import type { Found } from "../../../src/features/executions/service.ts";
 import { createVolumes, type Volumes } from "../../../src/features/volumes/execution-volumes.ts";
@@ -54,6 +55,8 @@ beforeEach(() => {
       }),
     newId: Bun.randomUUIDv7,
     now: Date.now,
+    recordViolation: () => {},
+    terms: async (tenant) => usualTerms(tenant),
   });
 });
 
@@ -127,6 +130,45 @@ describe("settling", () => {
       ["/workspace", true],
       ["/workspace/data", true],
     ]);
+  });
+});
+
+describe("bounds that volumes share", () => {
+  const MiB = 2 ** 20;
+
+  test("writing beyond the owner's allowance is told, and what is held by then noted", async () => {
+    const tenant = `u-${newId().replaceAll("-", "")}`;
+    const lasting = spec({ storage_class: "persistent", size_limit_bytes: 2 ** 30 });
+    const executionId = newId();
+    const mounts = await settleIn(tenant, { executionId, declared: [lasting] });
+    const filesystem = free;
+    await volumes.instanceMounts(tenant, runOf(executionId), { mounts, filesystem });
+    // All but 10 MiB of what a free tenant's user may keep lies in another volume.
+    await settleIn(tenant, { declared: [{ ...lasting, name: "other" }] });
+    await stores.sql`
+      update volumes set used_bytes = ${490 * MiB} where tenant = ${tenant} and label = 'other'`;
+    const id = mounts.find(({ name }) => name === "data")?.volume_id ?? "";
+    const rooms = (await volumes.view({ mounts, filesystem }, tenant)).mounts;
+    expect(rooms.find(({ target }) => target === "/workspace/data")?.freeBytes).toBe(10 * MiB);
+    const told: { quota: string }[] = [];
+    const held: number[] = [];
+    const plan = { mounts, filesystem, resources: { ...samplePlan().resources, disk_bytes: 2 ** 30 } };
+    const end = volumes.watchLimits({
+      tenant,
+      executionId,
+      plan,
+      hold: (work) => work().finally(() => held.push(1)),
+      exceeded: (room) => void told.push(room),
+    });
+    try {
+      await until(async () => (await volumes.records.usedBytes(tenant)) === 490 * MiB, { what: "the records" });
+      writeFileSync(join(volumes.layout.volume(id), "big"), Buffer.alloc(12 * MiB, 1));
+      await until(() => told.length > 0, { timeoutMs: 20_000, what: "the bound to be found passed" });
+    } finally {
+      end();
+    }
+    expect(told).toMatchObject([{ quota: "user_bytes", limit: 500 * MiB, volumeId: null, bytes: -2 * MiB }]);
+    await until(async () => (await volumes.records.usedBytes(tenant)) === 502 * MiB, { what: "the note" });
   });
 });
 
@@ -207,11 +249,11 @@ describe("mounting", () => {
     const mounts = await settle(newId(), run, spec({ mount_path: "/workspace" }));
     const plan = { mounts, filesystem: free };
     const id = mounts[0]?.volume_id ?? "";
-    expect(await volumes.view(plan, false)).toMatchObject({ mounts: [{ host: at(id), freeBytes: null }], rules: null });
+    expect(await volumes.view(plan, null)).toMatchObject({ mounts: [{ host: at(id), freeBytes: null }], rules: null });
     writeFileSync(at(id, "f"), "x".repeat(600));
-    expect((await volumes.view(plan, true)).mounts[0]?.freeBytes).toBe(400);
+    expect((await volumes.view(plan, "acme")).mounts[0]?.freeBytes).toBe(400);
     writeFileSync(at(id, "f"), "x".repeat(1600));
-    expect((await volumes.view(plan, true)).mounts[0]?.freeBytes).toBe(0);
+    expect((await volumes.view(plan, "acme")).mounts[0]?.freeBytes).toBe(0);
   });
 });
 

@@ -9,13 +9,12 @@ import { shapeIssues } from "../../../../actors/kernel/shape-issues.ts";
 import { isStorable } from "../../../../actors/manifest/storable.ts";
 import { isUuid } from "../../../http/route.ts";
 import { ToolFailure, ToolRefusal } from "../../tools/port.ts";
+import { CHAT_ATTACHMENTS } from "../chat-label.ts";
 import type { Volumes } from "../execution-volumes.ts";
 import { readPath } from "../paths.ts";
 import type { Entry, Places, VolumeAt } from "../places/port.ts";
-import { ownerOf, type VolumeReader, visibilityOf } from "../records.ts";
+import { ownerOf, type VolumeReader } from "../records.ts";
 
-/** Names the caller's own volume of that label, wherever a volume is named. */
-export const CHAT_ATTACHMENTS = "chat-attachments";
 const maxAttachments = 32;
 
 const Text = (maxLength: number) => Type.String({ minLength: 1, maxLength });
@@ -37,7 +36,7 @@ type Reference = Static<typeof Reference>;
  *   `attachment_changed` at `attachments.<n>…`
  */
 export async function checkFiles(
-  volumes: Pick<Volumes, "records" | "places">,
+  volumes: Pick<Volumes, "records" | "places" | "readable">,
   tenant: string,
   reader: VolumeReader,
   refs: readonly Json[],
@@ -55,7 +54,7 @@ const refused = (issues: readonly Issue[]): Problem =>
   invalid("invalid_attachment", "The attachments cannot be used", issues);
 
 async function check(
-  { records, places }: Pick<Volumes, "records" | "places">,
+  volumes: Pick<Volumes, "records" | "places" | "readable">,
   tenant: string,
   reader: VolumeReader,
   ref: Json,
@@ -70,8 +69,9 @@ async function check(
   const fault = faultOf(reference, at);
   if (fault !== null) return [fault];
   const missing = [{ path: at, message: "there is no such file in a volume of yours", code: "attachment_not_found" }];
-  const row = await findVolume(records, tenant, reader, reference.volume_id);
+  const row = await findVolume(volumes, tenant, reader, reference.volume_id);
   if (row === null) return missing;
+  const { places } = volumes;
   const volume = { tenant, volume_id: row.volume_id };
   const path = readPath(reference.path);
   try {
@@ -124,14 +124,14 @@ function faultOf({ volume_id, path, name, mime_type }: Reference, at: string): I
 }
 
 async function findVolume(
-  records: Volumes["records"],
+  volumes: Pick<Volumes, "records" | "readable">,
   tenant: string,
   reader: VolumeReader,
   volumeId: string,
 ): Promise<{ readonly volume_id: string } | null> {
   if (volumeId === CHAT_ATTACHMENTS) {
-    return reader === null ? null : records.byLabel(tenant, ownerOf(reader, tenant), CHAT_ATTACHMENTS);
+    return reader === null ? null : volumes.records.byLabel(tenant, ownerOf(reader, tenant), CHAT_ATTACHMENTS);
   }
-  const [row] = await records.readable(tenant, [volumeId.toLowerCase()], visibilityOf(reader, tenant));
-  return row ?? null;
+  const id = volumeId.toLowerCase();
+  return (await volumes.readable(tenant, reader, [id])).has(id) ? { volume_id: id } : null;
 }

@@ -135,7 +135,7 @@ export function fileRoutes({ sql, service, find, now, newId }: FileRoutesOptions
       ],
       handler: async (call) => {
         const { path = null } = call.query;
-        // A bad path says nothing of volumes.
+        // What can be told of it is told before the volume is looked up.
         if (path !== null) readPath(path);
         return upload(service, room, call, await find(call), call.request, path);
       },

@@ -7,7 +7,7 @@ import { iso } from "../../../../actors/kernel/time.ts";
 import type { StorageQuota } from "../../../../actors/policy/storage-quota.ts";
 import { ToolFailure } from "../../tools/port.ts";
 import { sniffBytes, sniffedType, typeOfName } from "../media-types.ts";
-import { answering, invalidPath, isDirectoryProblem, readPath } from "../paths.ts";
+import { answering, invalidPath, isDirectoryProblem, PathRefused, readPath } from "../paths.ts";
 import type { Change, Draft, Entry, Places } from "../places/port.ts";
 import { ownerOfRow, type VolumeRow } from "../records.ts";
 import type { Uploaded } from "../schema.ts";
@@ -189,7 +189,11 @@ function usableName(name: string | null): string | null {
   if (name === null || name === "") return null;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is looked for
   const unusable = /[/\\\u0000-\u001f\u007f]/.test(name) || name === "." || name === ".." || !name.isWellFormed();
-  if (unusable || Buffer.byteLength(name) > 255) throw invalidPath("has a filename that cannot be used");
+  if (unusable || Buffer.byteLength(name) > 255) {
+    const climbs = name.split(/[/\\]/).includes("..");
+    const violation = climbs ? "path_traversal_blocked" : "filesystem_policy_violation";
+    throw new PathRefused("has a filename that cannot be used", violation, name);
+  }
   return name;
 }
 

@@ -16,6 +16,7 @@ import { limits } from "../../limits/feature.ts";
 import { managementTools } from "../../management-tools/feature.ts";
 import { references } from "../../references/feature.ts";
 import { securityContexts } from "../../security-contexts/feature.ts";
+import { storageViolations } from "../../storage-violations/feature.ts";
 import { tools } from "../../tools/feature.ts";
 import { usageActivities } from "../../usage/activities/feature.ts";
 import { volumes } from "../../volumes/feature.ts";
@@ -62,6 +63,7 @@ export const runs = defineFeature({
     incidents,
     references,
     securityContexts,
+    storageViolations,
   },
   settings: {
     maxCommands: integer("SVC_MAX_COMMANDS", {
@@ -93,6 +95,7 @@ export const runs = defineFeature({
       incidents,
       references,
       securityContexts,
+      storageViolations,
       usageActivities,
     },
   ) {
@@ -152,6 +155,7 @@ export const runs = defineFeature({
           instanceMounts: volumes.instanceMounts,
           watchVolumes: volumes.watchLimits,
           instanceEnded: volumes.instanceEnded,
+          recordViolation: storageViolations.recordViolation,
           secrets: commandSecrets({ references, headerOf }),
           registryLogin: registryLogins({ references, headerOf }),
           mintEgressToken: executionTokens.egress.mint,

@@ -75,6 +75,7 @@ async function launched(world: World) {
     sandboxes: new Sandboxes([sandbox]),
     watchVolumes: () => () => {},
     instanceEnded: async () => landed,
+    recordViolation: () => {},
     maxInstances: 4,
     hasRoom: () => true,
     runtime,

@@ -74,6 +74,8 @@ export async function openFixture() {
     executions: records.known,
     now: Date.now,
     newId: () => Bun.randomUUIDv7(),
+    recordViolation: () => {},
+    terms: async (tenant) => usualTerms(tenant),
   });
   const ready = Promise.withResolvers<Runs>();
   const node = await startTestNode(stores, {

@@ -4,7 +4,7 @@ import type { Transaction } from "../../../../store/postgres/pool.ts";
 import { runFsTool } from "../../../tools/fs/feature.ts";
 import type { ViewSpec } from "../../../tools/fs/port.ts";
 import { outcomeOf, ToolFailure } from "../../../tools/port.ts";
-import { invalidPath } from "../../paths.ts";
+import { leadsOut } from "../../paths.ts";
 import { changingIndex, entryOf, microseconds, sameTime } from "../index/entries.ts";
 import type { Change, VolumeAt } from "../port.ts";
 import { type Done, lookAtDisk, makeDirectoryOnDisk, moveOnDisk, putAside, putOnDisk } from "./disk.ts";
@@ -107,7 +107,7 @@ export function changingDisk(transaction: Transaction, volume: VolumeAt, spec: V
       signal: AbortSignal.timeout(30_000),
     };
     const outcome = await runFsTool(spec, request).catch(outcomeOf);
-    if (outcome.status === "refused") throw invalidPath("leads out of the volume");
+    if (outcome.status === "refused") throw leadsOut(outcome.attempted);
     if (outcome.status === "failed") throw new ToolFailure(outcome.code, outcome.message);
     await transaction`
       update volumes set measured = false where tenant = ${volume.tenant} and volume_id = ${volume.volume_id}`;

@@ -3,6 +3,7 @@ import type { CommandRun } from "../../../../../actors/workflow/run/activities.t
 import type { InstanceEgress, InstanceMount, InstanceSpec } from "../../../../adapters/sandbox/port.ts";
 import type { Address } from "../../../../runtime/port.ts";
 import { type ExecutionClaims, egressUser } from "../../../execution-tokens/port.ts";
+import type { StorageViolations } from "../../../storage-violations/port.ts";
 import type { Volumes } from "../../../volumes/port.ts";
 import type { CommandOffer, CommandPlace } from "./place.ts";
 import type { RegistryLogins } from "./registry-logins.ts";
@@ -102,6 +103,7 @@ export interface CommandOptions extends CommandOffer, CommandSpecParts {
   readonly watchVolumes: Volumes["watchLimits"];
   /** An instance ended: what it left is put into the volumes that it mounted. */
   readonly instanceEnded: Volumes["instanceEnded"];
+  readonly recordViolation: StorageViolations["recordViolation"];
   readonly secrets: CommandSecrets;
   /** Puts on record what a command has used that was given up. Repeatable. @throws what the store throws */
   readonly used: (
