@@ -44,6 +44,10 @@ export interface NodeContext<S extends SettingTable = SettingTable> {
   readonly prefix: string;
   /** Absolute path. */
   readonly dataDir: string;
+  /** Absolute path of the folder of the volumes that stay. */
+  readonly storageRoot: string;
+  /** Names what the nodes of this data directory share, as the runtime does. */
+  readonly host: string;
   readonly development: boolean;
   /** Where clients reach the public listener, without a trailing slash. */
   readonly publicUrl: string;

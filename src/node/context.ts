@@ -31,6 +31,8 @@ export async function openContext(
 ) {
   const { dataDir, logger, sql, redisServers, partitioning, now, newId, clock } = stores;
   const development = config.mode === "development";
+  const storageRoot = resolve(config.storageRoot);
+  const host = `${hostname()}:${dataDir}`;
   const info: NodeContext["info"] = (event, facts) => logger.info(facts, event);
   const warn: NodeContext["warn"] = (event, facts) => logger.warn(facts, event);
 
@@ -40,7 +42,7 @@ export async function openContext(
         dataDir,
         development,
         wanted: config.sandbox,
-        own: ownFiles(config.configFile),
+        own: ownFiles(config.configFile, storageRoot),
         dockerSocket: config.dockerSocket,
         warmPoolCap: config.warmPoolCap,
         imageRegistries: config.imageRegistries,
@@ -64,7 +66,7 @@ export async function openContext(
     beaten: stores.database.watch.wrote,
     redisServers,
     prefix: config.redisPrefix,
-    host: `${hostname()}:${dataDir}`,
+    host,
     partitions: partitioning.count,
     generation: partitioning.generation,
     leaseTtlMs: config.leaseTtlMs,
@@ -85,6 +87,8 @@ export async function openContext(
     redisServers,
     prefix: config.redisPrefix,
     dataDir,
+    storageRoot,
+    host,
     development,
     publicUrl: config.publicUrl,
     corsOrigins: config.corsOrigins,
@@ -129,7 +133,7 @@ export async function openContext(
   return { context, runtime, identity };
 }
 
-/** What of the service lies beside its data directory: its configuration and its program. */
-function ownFiles(configFile: string): string[] {
-  return [...(configFile === "" ? [] : [resolve(configFile)]), resolve(import.meta.dir, "../..")];
+/** What of the service lies beside its data directory: its configuration, its volumes and its program. */
+function ownFiles(configFile: string, storageRoot: string): string[] {
+  return [storageRoot, ...(configFile === "" ? [] : [resolve(configFile)]), resolve(import.meta.dir, "../..")];
 }

@@ -1,5 +1,6 @@
 /** The settings of a node itself: its mode, its listeners, its stores, its actors. */
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { Mode } from "../config/load.ts";
 import {
   address,
@@ -36,6 +37,13 @@ function databaseUrlFault(text: string): string | null {
     if (error instanceof DatabaseUrlFault) return error.message;
     throw error;
   }
+}
+
+/** Beside the rest of the data where a data directory was chosen, or has volumes from before this was a setting. */
+function defaultStorageRoot(read: (name: string) => string | undefined): string {
+  const chosen = read("SVC_DATA_DIR");
+  if (chosen !== undefined && chosen !== "") return join(chosen, "volumes");
+  return existsSync(join(".svc", "volumes")) ? join(".svc", "volumes") : join("data", "volumes");
 }
 
 const databaseUrl = { unit: "URL", bounds: "postgres://… or postgresql://…", fault: databaseUrlFault };
@@ -88,6 +96,12 @@ export const nodeSettings = {
     meaning: "folder of workspaces, volumes, keys and the embedded stores; nodes that share it share the stores",
     ...anyText,
     default: ".svc",
+  }),
+  storageRoot: derivedText("SVC_STORAGE_ROOT", {
+    meaning: "folder of the volumes that stay; nodes that run executions with them share it",
+    ...anyText,
+    defaultText: "`volumes` of SVC_DATA_DIR where that is set or has it, else ./data/volumes",
+    fallback: defaultStorageRoot,
   }),
   databaseUrl: readText("DATABASE_URL", {
     meaning: "PostgreSQL, one host or several; required in production",

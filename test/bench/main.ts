@@ -24,6 +24,7 @@ import { printTable, type Row } from "./table.ts";
 import { benchTools } from "./tools.ts";
 import { benchTurns } from "./turns.ts";
 import { benchUsage } from "./usage.ts";
+import { benchVolumes } from "./volumes.ts";
 import { benchWorkflows } from "./workflows.ts";
 
 const benches = {
@@ -47,9 +48,10 @@ const benches = {
   erasing: benchErasing,
   edge: benchEdge,
   usage: benchUsage,
+  volumes: benchVolumes,
 };
 /** Takes long: runs only when asked for. */
-const lengthy = new Set(["stimuli-memory", "lists", "nodes", "erasing", "edge", "usage"]);
+const lengthy = new Set(["stimuli-memory", "lists", "nodes", "erasing", "edge", "usage", "volumes"]);
 
 const asked = process.argv.slice(2).filter((word) => !word.startsWith("--"));
 const stores = await startBenchStores();

@@ -235,6 +235,7 @@ export const executions = defineFeature({
           parking,
           sandboxes,
           watchVolumes: volumes.watchLimits,
+          instanceEnded: volumes.instanceEnded,
           maxInstances,
           hasRoom,
         }),

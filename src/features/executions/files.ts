@@ -15,6 +15,7 @@ import {
   type OpenedFile,
   openForReading,
   readPath,
+  sendableFile,
   sendFile,
   statEtag,
   typeOfName,
@@ -25,7 +26,7 @@ import type { Executions, Found } from "./service.ts";
 export interface ExecutionFilesOptions {
   readonly executions: Pick<Executions, "find">;
   readonly plans: Plans;
-  readonly volumes: Pick<Volumes, "readingView">;
+  readonly volumes: Pick<Volumes, "readingView" | "bring">;
   readonly now: () => number;
 }
 
@@ -44,8 +45,9 @@ const Files = Type.Object({
 export type ExecutionFiles = ReturnType<typeof createExecutionFiles>;
 
 export function createExecutionFiles({ executions, plans, volumes, now }: ExecutionFilesOptions) {
-  async function viewOf(found: Found): Promise<ViewSpec | null> {
+  async function viewOf(found: Found, signal: AbortSignal | null): Promise<ViewSpec | null> {
     const plan = await plans.of(found.at);
+    await volumes.bring(found.at.tenant, plan.mounts, isOver(found.state), signal);
     const view = volumes.readingView(plan.mounts);
     return view ?? absent(found.state, plan, now());
   }
@@ -58,12 +60,12 @@ export function createExecutionFiles({ executions, plans, volumes, now }: Execut
      */
     async list(tenant: string, executionId: string, path: string, recursive: boolean, signal: AbortSignal) {
       const inside = insidePath(path);
-      const view = await viewOf(await executions.find(tenant, executionId));
+      const view = await viewOf(await executions.find(tenant, executionId), signal);
       if (view === null) return answer([], false);
       const job = { view, path: inside, recursive, limit: maxEntries, after: null };
       const { entries, more } = await answering(() => listFiles(tenant, job, signal));
       return answer(
-        entries.map((entry) => fileEntry({ ...entry, path: shownPath(entry.path) }, null)),
+        entries.map((entry) => fileEntry({ ...entry, path: shownPath(entry.path), content: null })),
         more,
       );
     },
@@ -74,7 +76,7 @@ export function createExecutionFiles({ executions, plans, volumes, now }: Execut
      */
     async open(tenant: string, executionId: string, path: string): Promise<OpenedFile> {
       const inside = insidePath(path);
-      const view = await viewOf(await executions.find(tenant, executionId));
+      const view = await viewOf(await executions.find(tenant, executionId), null);
       if (view === null) throw new Problem("path_not_found", "Path not found");
       return answering(() => openForReading(view, inside));
     },
@@ -118,7 +120,7 @@ export function executionFileRoutes(files: ExecutionFiles): readonly Route[] {
       handler: async (call) => {
         const file = await files.open(call.tenant, call.params.id, call.params["*"]);
         // Content of an agent is never shown as a page of ours: see the headers of `sendFile`.
-        return sendFile(call.request, file, { type: typeOfName(file.name), etag: statEtag(file.stats) });
+        return sendFile(call.request, sendableFile(file), { type: typeOfName(file.name), etag: statEtag(file.stats) });
       },
     }),
   ];

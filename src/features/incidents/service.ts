@@ -32,6 +32,7 @@ export const severities = {
   edge_journal_replaced: "medium",
   edge_frame_refused: "medium",
   edge_policy_refused: "medium",
+  volume_write_lost: "medium",
 } as const;
 export type Category = keyof typeof severities;
 

@@ -4,9 +4,12 @@ import type { Plan } from "../../../actors/execution/start/plan.ts";
 import type { InstanceMount } from "../../adapters/sandbox/port.ts";
 import { isUuid } from "../../http/route.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
-import { VolumeLayout } from "./layout.ts";
-import { type VolumeReader, visibilityOf, volumeRecords } from "./records.ts";
+import type { VolumeLayout } from "./layout.ts";
+import type { MountUse, Places } from "./places/port.ts";
+import { type Backend, type VolumeReader, visibilityOf, volumeRecords } from "./records.ts";
+import { bringing } from "./runs/bringing.ts";
 import { type KnownExecutions, volumesInUse } from "./runs/in-use.ts";
+import { indexing } from "./runs/indexing.ts";
 import { mountRun } from "./runs/instance-mounts.ts";
 import { measuring } from "./runs/measuring.ts";
 import { removing } from "./runs/removal.ts";
@@ -17,34 +20,46 @@ import { requireCompatible } from "./shared-mounts.ts";
 
 export interface VolumesOptions {
   readonly sql: Sql;
-  /** Absolute path. */
-  readonly dataDir: string;
+  readonly layout: VolumeLayout;
+  readonly places: Places;
+  /** Where the bytes of volumes lie that are made; absent: in directories of this host. */
+  readonly backend?: Backend;
   readonly executions: KnownExecutions;
   readonly newId: () => string;
   readonly now: () => number;
 }
 
+/** What mounts volumes, and how long that is wanted. */
+export interface MountedFor extends Omit<MountUse, "writes"> {
+  readonly signal: AbortSignal;
+}
+
 export type Volumes = ReturnType<typeof createVolumes>;
 
-export function createVolumes({ sql, dataDir, executions, newId, now }: VolumesOptions) {
-  const layout = new VolumeLayout(dataDir);
-  const records = volumeRecords(sql);
-  const { attached, running } = volumesInUse(records, executions);
+export function createVolumes({ sql, layout, places, backend = "local", executions, newId, now }: VolumesOptions) {
+  const records = volumeRecords(sql, backend);
+  const { attached, running, isQuiet } = volumesInUse(records, executions, now);
   const { settle } = settling(records, newId);
-  const { view, readingView } = viewing(layout);
-  const { usageOf, measureWritten } = measuring(layout, records, attached, now);
-  const removal = removing(layout, records, attached, now);
+  const { view, readingView } = viewing(layout, places);
+  const { usageOf, measureWritten } = measuring(layout, places, records, attached, now);
+  const { settleIndexes } = indexing(sql, places, isQuiet);
+  const { bring } = bringing(layout, places, now);
+  const removal = removing(layout, places, records, attached, now);
   const { removeOfExecution, removeOfErased, removeOfRun, removeOfAgent, heldForRuns, removeHeld } = removal;
 
   return {
     layout,
+    places,
     records,
     attached,
+    running,
     settle,
     view,
     readingView,
+    bring,
     usageOf,
     measureWritten,
+    settleIndexes,
     removeOfExecution,
     removeOfErased,
     removeOfRun,
@@ -70,18 +85,27 @@ export function createVolumes({ sql, dataDir, executions, newId, now }: VolumesO
     usedBytes: (tenant: string): Promise<number> => records.usedBytes(tenant),
 
     /**
-     * Makes the directories of a run on this host and says what is mounted where, the policy applied.
-     * @throws LaunchFailure `volume_error`
+     * Makes the directories of a run on this host, with what its volumes hold, and says what is mounted where, the policy
+     * applied.
+     * @throws LaunchFailure `volume_error`; Problem 503
      */
     async instanceMounts(
-      _tenant: string,
-      executionId: string,
+      tenant: string,
+      { executionId, instanceId, signal }: MountedFor,
       plan: Pick<Plan, "mounts" | "filesystem">,
     ): Promise<InstanceMount[]> {
       const run = { executionId, mounts: plan.mounts, rules: plan.filesystem };
       await requireCompatible(records, run, running);
-      return mountRun(layout, run);
+      for (const { storage_class, volume_id, access_mode } of plan.mounts) {
+        if (storage_class !== "persistent") continue;
+        const writes = access_mode === "read-write" && !plan.filesystem.read_only;
+        await places.arrive({ tenant, volume_id }, { executionId, instanceId, writes }, signal);
+      }
+      return mountRun(layout, places, run);
     },
+
+    /** An instance of a run ended: what it left is in its volumes. Repeatable. @throws Problem 503 */
+    instanceEnded: (instanceId: string, signal: AbortSignal | null) => places.land(instanceId, signal),
 
     /** Calls `exceeded` once a volume of the execution is larger than its limit (`runs/size-watch.ts`). */
     watchLimits(

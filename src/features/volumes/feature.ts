@@ -1,24 +1,58 @@
 /** Volumes: files that outlive an execution, and what executions mount. */
+import { repeatedly } from "../../lib/timers.ts";
 import { audit } from "../audit/feature.ts";
 import { defineFeature } from "../feature.ts";
+import { incidents } from "../incidents/feature.ts";
 import { tools } from "../tools/feature.ts";
 import { fsTools } from "../tools/fs/feature.ts";
 import type { VolumesOptions } from "./execution-volumes.ts";
+import { VolumeLayout } from "./layout.ts";
 import { openVolumes } from "./open.ts";
+import { openPlaces, storageProbe } from "./places/open.ts";
+import { quotaFit } from "./places/quota-fit.ts";
 import { volumeRoutes } from "./routes.ts";
 import { named } from "./schema.ts";
+import { volumeContradictions, volumeSettings } from "./settings.ts";
 import { heldByTenants, userVolumeRecords } from "./user-records.ts";
+
+/** How often volumes are looked for whose index is to be made. */
+const indexEveryMs = 5_000;
 
 export const volumes = defineFeature({
   name: "volumes",
-  tenantTables: ["volume_mounts", "volumes"],
+  tenantTables: ["volume_stagings", "volume_mounts", "volumes"],
   schemas: named,
-  needs: { audit, tools, fsTools },
-  open({ sql, dataDir, tenants, now, newId }, { audit }) {
+  needs: { audit, incidents, tools, fsTools },
+  settings: volumeSettings,
+  contradictions: volumeContradictions,
+  async open(node, { audit, incidents }) {
+    const { settings, sql, dataDir, storageRoot, host, tenants, now, newId, warn } = node;
+    const layout = new VolumeLayout(dataDir, storageRoot);
+    const backend = settings.storageBackend;
+    const users = userVolumeRecords(sql, backend);
+    const { places, sweep } = await openPlaces({
+      ...{ sql, layout, settings, host, now, warn },
+      fits: quotaFit(users, tenants.terms),
+      lost: ({ tenant, volume_id, execution_id }, reason) => {
+        warn("volume_write_lost", { tenant, volume_id, execution_id, reason });
+        incidents.report({
+          category: "volume_write_lost",
+          tenant,
+          agentId: null,
+          executionId: execution_id,
+          sessionId: null,
+          toolName: null,
+          violationType: null,
+          details: { volume_id, reason },
+        });
+      },
+    });
     const holders: VolumesOptions["executions"][] = [];
     const volumes = openVolumes({
       sql,
-      dataDir,
+      layout,
+      places,
+      backend,
       executions: async (ids) => (await Promise.all(holders.map((known) => known(ids)))).flat(),
       now,
       newId,
@@ -27,17 +61,26 @@ export const volumes = defineFeature({
       service: {
         ...volumes,
         /** Bytes in all volumes of the tenant, as its quota counts them. */
-        heldBytes: userVolumeRecords(sql).tenantBytes,
+        heldBytes: users.tenantBytes,
         /** Likewise, of tenants that have any. @param after the last one seen, by name; "" to begin */
         heldByTenants,
         /** Registers whose executions mount volumes. @param known of the given ones, those that exist, of any tenant */
         heldBy: (known: VolumesOptions["executions"]): void => void holders.push(known),
       },
       async erase(tenant) {
-        await volumes.removeOfTenant(tenant);
-        return true;
+        return volumes.removeOfTenant(tenant);
       },
-      routes: volumeRoutes({ sql, volumes, audit, terms: tenants.terms, now, newId }),
+      health: { storage: storageProbe(places, dataDir, [dataDir, layout.volumes]) },
+      sweeps: [
+        () =>
+          repeatedly(
+            indexEveryMs,
+            () => volumes.settleIndexes(),
+            (error) => warn("volume_indexes_failed", { error: String(error) }),
+          ),
+        () => sweep(volumes.running),
+      ],
+      routes: volumeRoutes({ sql, backend, volumes, audit, terms: tenants.terms, now, newId }),
     };
   },
 });

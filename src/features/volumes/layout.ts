@@ -4,6 +4,8 @@
  *   workspaces/<id>      what goes with a run: the implicit workspace (id of the execution), ephemeral volumes
  *   volumes/<id>         what stays: volumes of users and persistent volumes of agents
  *   volumes/.uploads/    files on their way into a volume
+ *   volumes/.trash/      what was deleted from volumes and is still to be taken away
+ *   volumes/.staged/     of copies of volumes of an object store, which lie in volumes/<id>: what they were in line with
  *   hidden/<execution>/  empty directories that stand in place of what a run may not see
  */
 
@@ -23,10 +25,10 @@ export class VolumeLayout {
   readonly volumes: string;
   readonly hidden: string;
 
-  /** @param dataDir absolute path */
-  constructor(dataDir: string) {
+  /** @param dataDir absolute path @param storageRoot absolute path of what stays */
+  constructor(dataDir: string, storageRoot: string = join(dataDir, "volumes")) {
     this.workspaces = join(dataDir, "workspaces");
-    this.volumes = join(dataDir, "volumes");
+    this.volumes = storageRoot;
     this.hidden = join(dataDir, "hidden");
   }
 
@@ -45,6 +47,15 @@ export class VolumeLayout {
 
   get uploads(): string {
     return join(this.volumes, ".uploads");
+  }
+
+  get trash(): string {
+    return join(this.volumes, ".trash");
+  }
+
+  /** What is known of copies of volumes whose bytes lie elsewhere, and files on their way into those. */
+  get staged(): string {
+    return join(this.volumes, ".staged");
   }
 
   /** What crashes left of uploads. @param now Unix milliseconds */

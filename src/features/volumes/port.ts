@@ -2,6 +2,9 @@
 
 export type { Volumes } from "./execution-volumes.ts";
 export { fileContent, sendFile, statEtag } from "./files/download.ts";
-export { FileEntry, fileEntry, listFiles, type OpenedFile, openForReading, typeOfName } from "./files/files.ts";
-export { answering, readPath } from "./files/paths.ts";
+export { FileEntry, fileEntry } from "./files/files.ts";
+export { typeOfName } from "./media-types.ts";
 export type { OpenVolumes } from "./open.ts";
+export { answering, readPath } from "./paths.ts";
+export { sendableFile } from "./places/local/open-content.ts";
+export { listFiles, type OpenedFile, openForReading } from "./places/local/reading.ts";

@@ -44,13 +44,20 @@ export const ownedBy = (sql: Query, owner: VolumeOwner | null) =>
 
 type Query = Sql | Transaction;
 
+/** Where the bytes of a volume lie. */
+export type Backend = "local" | "s3";
+
 export type VolumeRecords = ReturnType<typeof volumeRecords>;
 
-export function volumeRecords(sql: Sql) {
+/** @param backend where the bytes of volumes lie that are made */
+export function volumeRecords(sql: Sql, backend: Backend) {
   const columns = sql`volume_id, tenant, kind, label, owner_realm, owner_user_id, visibility,
     size_limit_bytes::double precision as size_limit_bytes, used_bytes::double precision as used_bytes,
     file_count::double precision as file_count,
     measured, created_at, updated_at`;
+  const holdsObjects = sql`(v.root_id is not null
+    or exists (select from volume_detached d where d.volume_id = v.volume_id)
+    or exists (select from volume_drafts d where d.volume_id = v.volume_id))`;
   const seen = ({ all, owner }: Visibility) => sql`(${all} or visibility = 'tenant' or ${ownedBy(sql, owner)})`;
   return {
     /** Of the given volumes, those the tenant has and the reader may see; volumes of runs cannot be named. */
@@ -83,9 +90,10 @@ export function volumeRecords(sql: Sql) {
       },
     ): Promise<string> {
       const [row] = await sql<{ volume_id: string }[]>`
-        insert into volumes (volume_id, tenant, kind, label, owner_realm, owner_user_id, agent_id, size_limit_bytes)
-        values (${volume.id}, ${tenant}, 'agent', ${volume.name}, ${volume.owner?.realm ?? null},
-          ${volume.owner?.userId ?? null}, ${volume.agentId}, ${volume.sizeLimit})
+        insert into volumes (volume_id, root_id, indexed, tenant, kind, label, owner_realm, owner_user_id, agent_id,
+          size_limit_bytes, backend)
+        values (${volume.id}, ${volume.id}, true, ${tenant}, 'agent', ${volume.name}, ${volume.owner?.realm ?? null},
+          ${volume.owner?.userId ?? null}, ${volume.agentId}, ${volume.sizeLimit}, ${backend})
         on conflict (agent_id, tenant, label) where kind = 'agent' and deleted_at is null
         do update set size_limit_bytes = excluded.size_limit_bytes
         returning volume_id`;
@@ -104,9 +112,10 @@ export function volumeRecords(sql: Sql) {
       },
     ): Promise<string> {
       const [row] = await sql<{ volume_id: string }[]>`
-        insert into volumes (volume_id, tenant, kind, label, owner_realm, owner_user_id, workflow, size_limit_bytes)
-        values (${volume.id}, ${tenant}, 'workflow', ${volume.name}, ${volume.owner?.realm ?? null},
-          ${volume.owner?.userId ?? null}, ${volume.workflow}, ${volume.sizeLimit})
+        insert into volumes (volume_id, root_id, indexed, tenant, kind, label, owner_realm, owner_user_id, workflow,
+          size_limit_bytes, backend)
+        values (${volume.id}, ${volume.id}, true, ${tenant}, 'workflow', ${volume.name}, ${volume.owner?.realm ?? null},
+          ${volume.owner?.userId ?? null}, ${volume.workflow}, ${volume.sizeLimit}, ${backend})
         on conflict (tenant, workflow, label) where kind = 'workflow' and deleted_at is null
         do update set size_limit_bytes = excluded.size_limit_bytes
         returning volume_id`;
@@ -151,7 +160,8 @@ export function volumeRecords(sql: Sql) {
         on conflict (volume_id, execution_id) do nothing`;
       if (written.length === 0) return;
       await sql`
-        update volumes set measured = false where tenant = ${tenant} and volume_id = any(${[...written]}::uuid[])`;
+        update volumes set measured = false
+        where tenant = ${tenant} and volume_id = any(${[...written]}::uuid[]) and backend = 'local'`;
     },
 
     /** Executions that mount the volumes, ended or not. */
@@ -180,7 +190,11 @@ export function volumeRecords(sql: Sql) {
 
     /** @param settled nothing writes to it any more: the figures hold until it is mounted again */
     async noteUsage(volumeId: string, bytes: number, files: number, settled: boolean): Promise<void> {
+      // What was deleted and is still to be taken away is in these figures no more.
       await sql`
+        with settled as (
+          update volume_detached set counted = false where counted and volume_id = ${volumeId}
+        )
         update volumes set used_bytes = ${bytes}, file_count = ${files}, measured = ${settled}
         where volume_id = ${volumeId}`;
     },
@@ -249,9 +263,17 @@ export function volumeRecords(sql: Sql) {
       return new Set(rows.map((row) => row.volume_id));
     },
 
-    /** Rows of volumes that every host has had its time to erase. */
+    /** Rows of volumes that every host has had its time to erase, and of which no object is left. */
     async forgetOldDeleted(): Promise<void> {
-      await sql`delete from volumes where deleted_at < now() - interval '7 days'`;
+      await sql`
+        delete from volumes v where deleted_at < now() - interval '7 days' and not (v.backend = 's3' and ${holdsObjects})`;
+    },
+
+    /** Whether objects are left of the tenant's volumes. */
+    async hasObjects(tenant: string): Promise<boolean> {
+      const rows = await sql`
+        select from volumes v where tenant = ${tenant} and v.backend = 's3' and ${holdsObjects} limit 1`;
+      return rows.length > 0;
     },
   };
 }

@@ -9,11 +9,14 @@ import type { Sql } from "../../store/postgres/pool.ts";
 import type { Audit } from "../audit/port.ts";
 import type { Volumes } from "./execution-volumes.ts";
 import { fileRoutes } from "./files/routes.ts";
+import type { Backend } from "./records.ts";
 import { ChangeBody, CreateBody, ListQuery, QuotaBody, VolumeBody, VolumeId } from "./schema.ts";
 import { createVolumeService } from "./service.ts";
 
 export interface VolumeRoutesOptions {
   readonly sql: Sql;
+  /** Where the bytes of volumes lie that are made. */
+  readonly backend: Backend;
   readonly volumes: Volumes;
   readonly audit: Audit;
   /** What a tenant may have, as it stands now. */
@@ -24,8 +27,16 @@ export interface VolumeRoutesOptions {
   readonly newId: () => string;
 }
 
-export function volumeRoutes({ sql, volumes, audit, terms, now, newId }: VolumeRoutesOptions): readonly Route[] {
-  const service = createVolumeService({ sql, volumes, audit, terms, newId });
+export function volumeRoutes({
+  sql,
+  backend,
+  volumes,
+  audit,
+  terms,
+  now,
+  newId,
+}: VolumeRoutesOptions): readonly Route[] {
+  const service = createVolumeService({ sql, backend, volumes, audit, terms, newId });
   type OneCall = Call<{ id: string }>;
   const find = (call: OneCall) => service.find(call, call.params.id);
   const read = { scope: "volume:read" } as const;

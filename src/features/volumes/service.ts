@@ -9,8 +9,7 @@ import type { Sql, Transaction } from "../../store/postgres/pool.ts";
 import { type Audit, type AuditedCall, auditedBy } from "../audit/port.ts";
 import { CHAT_ATTACHMENTS } from "./attachments/attachments.ts";
 import type { Volumes } from "./execution-volumes.ts";
-import { makeVolumeDirectory, measure } from "./layout.ts";
-import { ownerOf, type VolumeOwner, type VolumeRow, visibilityOf } from "./records.ts";
+import { type Backend, ownerOf, type VolumeOwner, type VolumeRow, visibilityOf } from "./records.ts";
 import type { ChangeBody, VolumeBody } from "./schema.ts";
 import { userVolumeRecords } from "./user-records.ts";
 
@@ -24,6 +23,8 @@ export type VolumeService = ReturnType<typeof createVolumeService>;
 
 export interface VolumeServiceOptions {
   readonly sql: Sql;
+  /** Where the bytes of volumes lie that are made. */
+  readonly backend: Backend;
   readonly volumes: Volumes;
   readonly audit: Audit;
   /** What a tenant may have, as it stands now. */
@@ -32,17 +33,16 @@ export interface VolumeServiceOptions {
   readonly newId: () => string;
 }
 
-export function createVolumeService({ sql, volumes, audit, terms, newId }: VolumeServiceOptions) {
+export function createVolumeService({ sql, backend, volumes, audit, terms, newId }: VolumeServiceOptions) {
   const quotaOf = async (tenant: string): Promise<StorageQuota> => storageQuota(await terms(tenant));
-  const records = userVolumeRecords(sql);
-  const { layout } = volumes;
+  const records = userVolumeRecords(sql, backend);
+  const { places } = volumes;
 
   /** Measures what agents may have written to since it was last measured. */
   async function current(row: VolumeRow, isAttached: boolean): Promise<VolumeRow> {
     if (row.measured) return row;
-    const directory = layout.volume(row.volume_id);
     // While an agent writes, figures are old at once anyway.
-    const { bytes, files } = await (isAttached ? volumes.usageOf(directory) : measure(directory));
+    const { bytes, files } = await (isAttached ? volumes.usageOf(row.volume_id) : places.measure(row.volume_id));
     await volumes.records.noteUsage(row.volume_id, bytes, files, !isAttached);
     return { ...row, used_bytes: bytes, file_count: files };
   }
@@ -81,7 +81,7 @@ export function createVolumeService({ sql, volumes, audit, terms, newId }: Volum
   }
 
   return {
-    layout,
+    places,
     records,
     quotaOf,
 
@@ -102,7 +102,7 @@ export function createVolumeService({ sql, volumes, audit, terms, newId }: Volum
           ? [await chatVolume(caller)]
           : await volumes.records.readable(tenant, [id.toLowerCase()], visibilityOf(identity, tenant));
       if (row === undefined) throw volumeNotFound();
-      await makeVolumeDirectory(layout.volume(row.volume_id));
+      await places.prepare(row.volume_id);
       return row;
     },
 

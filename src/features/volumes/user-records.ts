@@ -2,7 +2,7 @@
 import type { Page } from "../../http/paging.ts";
 import { isUuid } from "../../http/route.ts";
 import type { Sql, Transaction } from "../../store/postgres/pool.ts";
-import { ownedBy, type Visibility, type VolumeOwner, type VolumeRow } from "./records.ts";
+import { type Backend, ownedBy, type Visibility, type VolumeOwner, type VolumeRow } from "./records.ts";
 import type { ChangeBody } from "./schema.ts";
 
 /** What is held at a moment, for quotas. */
@@ -14,7 +14,19 @@ export interface Held {
   readonly volumeBytes: number;
 }
 
-export function userVolumeRecords(sql: Sql) {
+export type UserVolumeRecords = ReturnType<typeof userVolumeRecords>;
+
+/** Bytes. */
+interface HeldWith {
+  readonly volume: number;
+  /** The volume's own. */
+  readonly limit: number;
+  readonly user: number;
+  readonly tenant: number;
+}
+
+/** @param backend where the bytes of volumes lie that are made */
+export function userVolumeRecords(sql: Sql, backend: Backend) {
   const columns = sql`volume_id, tenant, kind, label, owner_realm, owner_user_id, visibility,
     size_limit_bytes::double precision as size_limit_bytes, used_bytes::double precision as used_bytes,
     file_count::double precision as file_count,
@@ -72,6 +84,20 @@ export function userVolumeRecords(sql: Sql) {
       return row ?? { volumes: 0, userBytes: 0, tenantBytes: 0, volumeBytes: 0 };
     },
 
+    /** Of one volume, its owner and its tenant: bytes that are held, as the transaction counts them. */
+    async heldWith(transaction: Transaction, tenant: string, volumeId: string): Promise<HeldWith> {
+      const [row] = await transaction<HeldWith[]>`
+        with one as (select * from volumes where tenant = ${tenant} and volume_id = ${volumeId})
+        select one.used_bytes::double precision as volume, one.size_limit_bytes::double precision as "limit",
+          coalesce(sum(v.used_bytes), 0)::double precision as tenant,
+          coalesce(sum(v.used_bytes) filter (where v.owner_user_id = one.owner_user_id
+            and v.owner_realm is not distinct from one.owner_realm), 0)::double precision as "user"
+        from one join volumes v on v.tenant = one.tenant
+          and (v.kind <> 'run' or v.workflow is not null) and v.deleted_at is null
+        group by one.used_bytes, one.size_limit_bytes`;
+      return row ?? { volume: 0, limit: 0, user: 0, tenant: 0 };
+    },
+
     /** Bytes in all volumes of the tenant. */
     async tenantBytes(tenant: string): Promise<number> {
       const [row] = await sql<{ bytes: number }[]>`
@@ -87,9 +113,10 @@ export function userVolumeRecords(sql: Sql) {
       volume: { id: string; owner: VolumeOwner; label: string; sizeLimit: number; visibility: string },
     ): Promise<boolean> {
       const rows = await transaction`
-        insert into volumes (volume_id, tenant, kind, label, owner_realm, owner_user_id, visibility, size_limit_bytes)
-        values (${volume.id}, ${tenant}, 'user', ${volume.label}, ${volume.owner.realm}, ${volume.owner.userId},
-          ${volume.visibility}, ${volume.sizeLimit})
+        insert into volumes (volume_id, root_id, indexed, tenant, kind, label, owner_realm, owner_user_id, visibility,
+          size_limit_bytes, backend)
+        values (${volume.id}, ${volume.id}, true, ${tenant}, 'user', ${volume.label}, ${volume.owner.realm}, ${volume.owner.userId},
+          ${volume.visibility}, ${volume.sizeLimit}, ${backend})
         on conflict do nothing returning 1`;
       return rows.length > 0;
     },
@@ -125,19 +152,6 @@ export function userVolumeRecords(sql: Sql) {
           where tenant = ${tenant} and volume_id = ${volumeId} and deleted_at is null`;
         if (count > 0) await deleted(tx);
       });
-    },
-
-    async grow(transaction: Transaction, tenant: string, volumeId: string, bytes: number, files: number) {
-      await transaction`
-        update volumes set used_bytes = greatest(0, used_bytes + ${bytes}::bigint),
-          file_count = greatest(0, file_count + ${files}::int), updated_at = now()
-        where tenant = ${tenant} and volume_id = ${volumeId}`;
-    },
-
-    /** What it holds has to be measured again. */
-    async doubt(tenant: string, volumeId: string): Promise<void> {
-      await sql`
-        update volumes set measured = false, updated_at = now() where tenant = ${tenant} and volume_id = ${volumeId}`;
     },
   };
 }

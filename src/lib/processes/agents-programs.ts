@@ -10,16 +10,18 @@ const trustedPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
  * service owns.
  * @param argv a program that may be run twice; an exit code other than 0 says that something was left out
  * @param read its output; called once for each time that the program runs
+ * @param budgetMs how long one run may take; it is ended then, and something was left out. Absent: any time
  */
 export async function overAgentsFiles<T>(
   argv: readonly string[],
   read: (output: ReadableStream<Uint8Array>) => Promise<T>,
+  budgetMs?: number,
 ): Promise<T> {
-  const first = await run(argv, read);
+  const first = await run(argv, read, budgetMs);
   if (first.code === 0) return first.result;
   passageThrough ??= findPassage();
   const passage = await passageThrough;
-  return passage === null ? first.result : (await run([...passage, ...argv], read)).result;
+  return passage === null ? first.result : (await run([...passage, ...argv], read, budgetMs)).result;
 }
 
 let passageThrough: Promise<readonly string[] | null> | undefined;
@@ -34,8 +36,16 @@ async function findPassage(): Promise<readonly string[] | null> {
   return code === 0 ? passage : null;
 }
 
-async function run<T>(argv: readonly string[], read: (output: ReadableStream<Uint8Array>) => Promise<T>) {
-  const child = Bun.spawn([...argv], { env: { PATH: trustedPath, LC_ALL: "C" }, stdio: ["ignore", "pipe", "ignore"] });
+async function run<T>(
+  argv: readonly string[],
+  read: (output: ReadableStream<Uint8Array>) => Promise<T>,
+  budgetMs?: number,
+) {
+  const child = Bun.spawn([...argv], {
+    env: { PATH: trustedPath, LC_ALL: "C" },
+    stdio: ["ignore", "pipe", "ignore"],
+    ...(budgetMs === undefined ? {} : { timeout: budgetMs, killSignal: "SIGKILL" }),
+  });
   const result = await read(child.stdout);
   return { result, code: await child.exited };
 }

@@ -15,8 +15,8 @@ export class VolumeFixture {
 
   private constructor(readonly executions: ExecutionFixture) {}
 
-  static async open(): Promise<VolumeFixture> {
-    return new VolumeFixture(await ExecutionFixture.open());
+  static async open(env: Readonly<Record<string, string>> = {}): Promise<VolumeFixture> {
+    return new VolumeFixture(await ExecutionFixture.open(env));
   }
 
   close(): Promise<void> {

@@ -21,6 +21,8 @@ import type { ExecutionState } from "../../../actors/execution/state.ts";
 import { createExecutionFiles, executionFileRoutes } from "../../../src/features/executions/files.ts";
 import type { Found } from "../../../src/features/executions/service.ts";
 import { createVolumes, type Volumes } from "../../../src/features/volumes/execution-volumes.ts";
+import { VolumeLayout } from "../../../src/features/volumes/layout.ts";
+import { localPlaces } from "../../../src/features/volumes/places/local/local-places.ts";
 import type { WantedVolumes } from "../../../src/features/volumes/runs/settle.ts";
 import { samplePlan } from "../../actors/execution/fixture.ts";
 import { freshStores, type TestStores } from "../../harness/stores.ts";
@@ -40,9 +42,11 @@ afterAll(async () => {
 beforeEach(() => {
   dataDir = mkdtempSync(join(tmpdir(), "svc-volumes-"));
   ended = new Map();
+  const layout = new VolumeLayout(dataDir);
   volumes = createVolumes({
     sql: stores.sql,
-    dataDir,
+    layout,
+    places: localPlaces(stores.sql, layout),
     executions: async (ids) =>
       ids.flatMap((id) => {
         const at = ended.get(id);
@@ -53,6 +57,7 @@ beforeEach(() => {
   });
 });
 
+const runOf = (executionId: string) => ({ executionId, instanceId: newId(), signal: new AbortController().signal });
 const spec = (change: Partial<VolumeSpec>): VolumeSpec => ({
   name: "data",
   mount_path: "/workspace/data",
@@ -116,8 +121,8 @@ describe("settling", () => {
     expect(judge.map(({ volume_id, mount_path }) => [volume_id, mount_path])).toEqual(
       parent.map(({ volume_id, mount_path }) => [volume_id, mount_path]),
     );
-    await volumes.instanceMounts("t", newId(), { mounts: parent, filesystem: free });
-    const mounts = await volumes.instanceMounts("t", newId(), { mounts: judge, filesystem: free });
+    await volumes.instanceMounts("t", runOf(newId()), { mounts: parent, filesystem: free });
+    const mounts = await volumes.instanceMounts("t", runOf(newId()), { mounts: judge, filesystem: free });
     expect(mounts.map(({ target, readOnly }) => [target, readOnly])).toEqual([
       ["/workspace", true],
       ["/workspace/data", true],
@@ -131,7 +136,7 @@ describe("mounting", () => {
   test("directories are made for the agents' user; a writable part is, too", async () => {
     const run = newId();
     const mounts = await settle(newId(), run);
-    const found = await volumes.instanceMounts("t", run, {
+    const found = await volumes.instanceMounts("t", runOf(run), {
       mounts,
       filesystem: { ...free, write: ["/workspace/a/b"] },
     });
@@ -150,7 +155,7 @@ describe("mounting", () => {
     mkdirSync(at(run, "in"), { recursive: true });
     writeFileSync(at(run, "file"), "x");
     const rules = { ...free, read: ["/workspace/in", "/workspace/file", "/workspace/none"], read_only: true };
-    const found = await volumes.instanceMounts("t", run, { mounts, filesystem: rules });
+    const found = await volumes.instanceMounts("t", runOf(run), { mounts, filesystem: rules });
     expect(found.map(({ target, readOnly }) => [target, readOnly])).toEqual([
       ["/workspace", true],
       ["/workspace/in", true],
@@ -167,7 +172,9 @@ describe("mounting", () => {
     symlinkSync("/etc", at(run, "link"));
     writeFileSync(at(run, "file"), "");
     const rules = { ...free, write: [`/workspace/${path}`] };
-    const failure = await volumes.instanceMounts("t", run, { mounts, filesystem: rules }).catch((error) => error);
+    const failure = await volumes
+      .instanceMounts("t", runOf(run), { mounts, filesystem: rules })
+      .catch((error) => error);
     expect(failure).toMatchObject({ name: "LaunchFailure", code: "volume_error" });
   });
 
@@ -177,7 +184,7 @@ describe("mounting", () => {
       const run = newId();
       const mounts = await settle(agent, run, spec({ storage_class: "persistent" }));
       ended.set(run, null);
-      const mounting = volumes.instanceMounts("t", run, { mounts, filesystem: { ...free, write } });
+      const mounting = volumes.instanceMounts("t", runOf(run), { mounts, filesystem: { ...free, write } });
       const failure = await mounting.then(() => null).catch((error: unknown) => error);
       // What could not be launched does not go on running.
       if (failure !== null) ended.set(run, new Date());
@@ -217,7 +224,7 @@ describe("the end", () => {
     const lasting = spec({ name: "lasting", mount_path: "/workspace/lasting", storage_class: "persistent" });
     await settle(agent, other, lasting);
     const mounts = await settle(agent, run, spec({}), lasting);
-    await volumes.instanceMounts("t", run, { mounts, filesystem: { ...free, read: ["/workspace/none"] } });
+    await volumes.instanceMounts("t", runOf(run), { mounts, filesystem: { ...free, read: ["/workspace/none"] } });
     expect(readdirSync(join(dataDir, "workspaces")).length).toBe(2);
     await remove(run);
     await remove(run);
@@ -232,7 +239,7 @@ describe("the end", () => {
   test("what this host holds is known with the time it is kept for", async () => {
     const run = newId();
     const mounts = await settle(newId(), run, spec({ ttl_ms: 7200_000 }));
-    await volumes.instanceMounts("t", run, { mounts, filesystem: free });
+    await volumes.instanceMounts("t", runOf(run), { mounts, filesystem: free });
     const held = await volumes.heldForRuns();
     const mine = held.filter(({ executionId }) => executionId === run);
     expect(new Set(mine.map(({ ttlMs }) => ttlMs))).toEqual(new Set([24 * 3600_000, 7200_000]));
@@ -243,7 +250,7 @@ describe("the end", () => {
   test("an agent's volumes go once nothing works with them any more", async () => {
     const [agent, run] = [newId(), newId()];
     const mounts = await settle(agent, run, spec({ storage_class: "persistent" }));
-    await volumes.instanceMounts("t", run, { mounts, filesystem: free });
+    await volumes.instanceMounts("t", runOf(run), { mounts, filesystem: free });
     ended.set(run, null);
     await volumes.removeOfAgent(agent);
     await volumes.eraseDeleted();
@@ -259,7 +266,7 @@ describe("the end", () => {
     const [agent, run] = [newId(), newId()];
     const mounts = await settle(agent, run, spec({ storage_class: "persistent" }));
     const id = mounts.at(-1)?.volume_id ?? "";
-    await volumes.instanceMounts("t", run, { mounts, filesystem: free });
+    await volumes.instanceMounts("t", runOf(run), { mounts, filesystem: free });
     writeFileSync(join(dataDir, "volumes", id, "f"), "12345");
     const row = async () => (await volumes.records.readable("t", [id], { all: true, owner: null }))[0];
     ended.set(run, null);
@@ -363,7 +370,7 @@ describe("volumes of a workflow's run", () => {
     ]);
     expect(mounts[0]?.volume_id).not.toBe(run);
     // Erasing the execution leaves them to their run.
-    await volumes.instanceMounts("t", run, { mounts, filesystem: free });
+    await volumes.instanceMounts("t", runOf(run), { mounts, filesystem: free });
     await volumes.removeOfExecution(run);
     const held = mounts.map(({ volume_id }) => existsSync(join(dataDir, "workspaces", volume_id)));
     expect(held).toEqual([true, false]);
@@ -374,12 +381,12 @@ describe("volumes of a workflow's run", () => {
     const [one, other, judge] = [newId(), newId(), newId()];
     ended.set(one, null);
     const mounts = await settleShared(one);
-    await volumes.instanceMounts("t", one, { mounts, filesystem: parts });
+    await volumes.instanceMounts("t", runOf(one), { mounts, filesystem: parts });
     const whole = { mounts: await settleShared(other), filesystem: free };
-    await expect(volumes.instanceMounts("t", other, whole)).rejects.toMatchObject({ code: "volume_error" });
+    await expect(volumes.instanceMounts("t", runOf(other), whole)).rejects.toMatchObject({ code: "volume_error" });
     // A judge sees them whole and cannot change them.
-    await volumes.instanceMounts("t", judge, { mounts: judgeMounts(mounts), filesystem: free });
+    await volumes.instanceMounts("t", runOf(judge), { mounts: judgeMounts(mounts), filesystem: free });
     ended.set(one, new Date());
-    await volumes.instanceMounts("t", other, whole);
+    await volumes.instanceMounts("t", runOf(other), whole);
   });
 });

@@ -81,6 +81,18 @@ describe("uploads", () => {
     expect(readdirSync(join(at.node.dataDir, "volumes", ".uploads"))).toEqual([]);
   });
 
+  test("a bad path is refused before the volume is looked for", async () => {
+    const foreign = await at.made(await at.newUser());
+    const who = await at.newUser();
+    for (const path of ["../x", "a/../../b", "a%01b"]) {
+      expect((await at.put(who, foreign, "x", `?path=${path}`)).body.code).toBe("invalid_path");
+      const listing = await at.call(who, "GET", `/${foreign}/files?path=${path}`);
+      expect([listing.status, listing.body.code]).toEqual([422, "invalid_path"]);
+      expect((await at.call(who, "DELETE", `/${foreign}/files?path=${path}`)).body.code).toBe("invalid_path");
+    }
+    expect((await at.put(who, foreign, "x", "?path=/x")).body.code).toBe("volume_not_found");
+  });
+
   test.each([
     ["no boundary", "multipart/form-data", "x", 400, "malformed_body"],
     ["no end", "multipart/form-data; boundary=b", "--b\r\n\r\nx", 400, "malformed_body"],

@@ -226,13 +226,13 @@ test("a volume as source: mounted, attached while it runs, counted; foreign refu
   const who = { Authorization: `Bearer ${await at.node.token()}` };
   const id = await at.made(who);
   await at.put(who, id, "given", "?path=/in.txt");
-  const options = (source: string, access: string) => ({
+  const options = (source: string, access: string, last = "true") => ({
     spec: {
       volumes: [{ name: "data", mount_path: "/workspace/data", access_mode: access, source: { volume_id: source } }],
     },
-    script: [shell("cat data/in.txt; echo more > data/out.txt; sleep 2"), say("done")],
+    script: [shell(`cat data/in.txt; echo more > data/out.txt; ${last}`), say("done")],
   });
-  const running = await at.executions.launch(options(id, "read-write"));
+  const running = await at.executions.launch(options(id, "read-write", "sleep 2"));
   await until(() => existsSync(at.hostOf(id, "out.txt")), { timeoutMs: 20_000, what: "the agent to write" });
   expect((await at.call(who, "GET", `/${id}`)).body.status).toBe("attached");
   expect(await at.call(who, "DELETE", `/${id}`)).toMatchObject({ status: 409, body: { code: "volume_attached" } });

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import fc from "fast-check";
-import { readPath } from "../../../src/features/volumes/files/paths.ts";
+import { readPath } from "../../../src/features/volumes/paths.ts";
 import { createMetrics, serveMetrics } from "../../../src/http/operations/metrics.ts";
 import { definePublicRoute, type Route } from "../../../src/http/route.ts";
 import { type OpenApp, openApp } from "../open-app.ts";

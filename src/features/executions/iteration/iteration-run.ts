@@ -38,6 +38,8 @@ export interface IterationRunOptions extends LaunchParts {
   readonly sandboxes: Sandboxes;
   /** Watches how large the volumes of a run grow. @returns a function that ends it */
   readonly watchVolumes: (executionId: string, plan: Plan, exceeded: () => void) => () => void;
+  /** An instance ended: what it left is put into the volumes that it mounted. */
+  readonly instanceEnded: (instanceId: string, signal: AbortSignal | null) => Promise<"written" | "no_room">;
   readonly parking: Pick<Parking, "watch">;
   /** SVC_MAX_INSTANCES */
   readonly maxInstances: number;
@@ -99,6 +101,8 @@ function activity(
         // Another node of this host goes on with the instance.
         if (!context.signal.aborted || reasonOf(context.signal) === "draining") throw error;
         await endInstance(sandboxes, work.instance_id);
+        // What cannot be written back now, the node's round does once the execution is over.
+        await options.instanceEnded(work.instance_id, null).catch(() => {});
         return notStarted;
       }
     },
@@ -158,13 +162,15 @@ async function runIteration(
     });
     shown.end();
     await feed.finish();
+    // Before the end is told: what an iteration is said to have done is in its volumes, wherever the next one runs.
+    const landed = await options.instanceEnded(instance_id, signal);
     const remove = () => void sandbox.remove(instance_id).catch(() => {});
     context.onceTaken(() => void setTimeout(remove, removeAfterMs).unref());
     const startup = exit.reason === "exited" ? startupFailure(exit) : null;
     if (startup !== null && plan.startup_script !== null) {
       throw new Terminal("startup_script_failed", startup);
     }
-    return endOf(isFull ? { ...exit, reason: "disk_exceeded" } : exit);
+    return endOf(isFull || landed === "no_room" ? { ...exit, reason: "disk_exceeded" } : exit);
   } finally {
     endParking();
     endWatch();

@@ -32,8 +32,12 @@ export interface LaunchParts {
   readonly tokenSeconds: number;
   /** Likewise at the egress proxy: its password there. */
   readonly mintEgressToken: (claims: ExecutionClaims) => Promise<string>;
-  /** Makes the directories of a run and says what goes where, the shortest targets first. */
-  readonly instanceMounts: (tenant: string, executionId: string, plan: Plan) => Promise<readonly InstanceMount[]>;
+  /** Makes the directories of a run, with what its volumes hold, and says what goes where, the shortest targets first. */
+  readonly instanceMounts: (
+    tenant: string,
+    of: { readonly executionId: string; readonly instanceId: string; readonly signal: AbortSignal },
+    plan: Plan,
+  ) => Promise<readonly InstanceMount[]>;
   /** What of the host may be mounted. */
   readonly hostPaths: HostPathRules;
   /** What it refers to means now, in its environment and for its image; see `createExecutionReferences`. */
@@ -73,12 +77,10 @@ export async function instanceSpec(
   const isInline = header.inline === true;
   // Nothing that an agent brings is run in the node: no value is needed there.
   const env = isInline ? plan.env : await parts.references.environmentOf(actor, plan, header);
+  const of = { executionId: work.execution_id, instanceId: work.instance_id, signal: context.signal };
   const mounts = isInline
     ? []
-    : withHostMounts(
-        await parts.instanceMounts(actor.tenant, work.execution_id, plan),
-        openedOfHost(parts, plan, description),
-      );
+    : withHostMounts(await parts.instanceMounts(actor.tenant, of, plan), openedOfHost(parts, plan, description));
   return {
     instanceId: work.instance_id,
     executionId: work.execution_id,

@@ -8,13 +8,10 @@ import { Nullable } from "../../../../actors/kernel/schema.ts";
 import { shapeIssues } from "../../../../actors/kernel/shape-issues.ts";
 import { isStorable } from "../../../../actors/manifest/storable.ts";
 import { isUuid } from "../../../http/route.ts";
-import { viewOf } from "../../tools/fs/port.ts";
 import { ToolFailure, ToolRefusal } from "../../tools/port.ts";
 import type { Volumes } from "../execution-volumes.ts";
-import { sha256Of } from "../files/digests.ts";
-import { lookAt, withFile } from "../files/files.ts";
-import { readPath } from "../files/paths.ts";
-import { isDirectory } from "../layout.ts";
+import { readPath } from "../paths.ts";
+import type { Entry, Places, VolumeAt } from "../places/port.ts";
 import { ownerOf, type VolumeReader, visibilityOf } from "../records.ts";
 
 /** Names the caller's own volume of that label, wherever a volume is named. */
@@ -40,7 +37,7 @@ type Reference = Static<typeof Reference>;
  *   `attachment_changed` at `attachments.<n>…`
  */
 export async function checkFiles(
-  volumes: Pick<Volumes, "records" | "layout">,
+  volumes: Pick<Volumes, "records" | "places">,
   tenant: string,
   reader: VolumeReader,
   refs: readonly Json[],
@@ -58,7 +55,7 @@ const refused = (issues: readonly Issue[]): Problem =>
   invalid("invalid_attachment", "The attachments cannot be used", issues);
 
 async function check(
-  { records, layout }: Pick<Volumes, "records" | "layout">,
+  { records, places }: Pick<Volumes, "records" | "places">,
   tenant: string,
   reader: VolumeReader,
   ref: Json,
@@ -74,17 +71,18 @@ async function check(
   if (fault !== null) return [fault];
   const missing = [{ path: at, message: "there is no such file in a volume of yours", code: "attachment_not_found" }];
   const row = await findVolume(records, tenant, reader, reference.volume_id);
-  if (row === null || !isDirectory(layout.volume(row.volume_id))) return missing;
+  if (row === null) return missing;
+  const volume = { tenant, volume_id: row.volume_id };
   const path = readPath(reference.path);
-  const view = viewOf(layout.volume(row.volume_id), "/");
   try {
-    const entry = lookAt(view, path);
+    await places.prepare(row.volume_id);
+    const entry = await places.look(volume, path);
     if (entry.directory) return missing;
     if (entry.size !== reference.size) {
       return [{ path: `${at}.size`, message: `the file has ${entry.size} bytes`, code: "attachment_changed" }];
     }
     const wanted = reference.sha256?.toLowerCase();
-    if (wanted !== undefined && (await withFile(view, path, ({ fd }) => sha256Of(fd, null))) !== wanted) {
+    if (wanted !== undefined && (await digestOf(places, volume, entry)) !== wanted) {
       return [{ path: `${at}.sha256`, message: "the file has another content", code: "attachment_changed" }];
     }
     const { name, mime_type, size } = reference;
@@ -100,6 +98,13 @@ async function check(
     if (error instanceof ToolFailure || error instanceof ToolRefusal || error instanceof Problem) return missing;
     throw error;
   }
+}
+
+async function digestOf(places: Places, volume: VolumeAt, { path, content }: Entry): Promise<string> {
+  if (content !== null) return content.sha256;
+  const file = await places.open(volume, path, null);
+  file.close();
+  return file.content.sha256;
 }
 
 function faultOf({ volume_id, path, name, mime_type }: Reference, at: string): Issue | null {

@@ -5,7 +5,7 @@ import { Value } from "@sinclair/typebox/value";
 import type { Attachment } from "../../../../actors/execution/start/plan.ts";
 import { toolSchema } from "../../../../actors/kernel/schema.ts";
 import { ATTACHMENT_READ } from "../../../../actors/tool/catalog.ts";
-import { maxFileBytes, readBytes, textOf, viewOf } from "../../tools/fs/port.ts";
+import { maxFileBytes, textOf } from "../../tools/fs/port.ts";
 import {
   executionRequired,
   outcomeOf,
@@ -16,8 +16,6 @@ import {
   type ToolRequest,
 } from "../../tools/port.ts";
 import type { Volumes } from "../execution-volumes.ts";
-import { withFile } from "../files/files.ts";
-import { isDirectory } from "../layout.ts";
 import { CHAT_ATTACHMENTS } from "./attachments.ts";
 
 const Arguments = Type.Object({
@@ -28,7 +26,7 @@ type Arguments = Static<typeof Arguments>;
 
 /** @param attachmentsOf what an execution was started with */
 export function createAttachmentTool(
-  { layout, records }: Pick<Volumes, "layout" | "records">,
+  { places, records }: Pick<Volumes, "places" | "records">,
   attachmentsOf: (tenant: string, executionId: string) => Promise<readonly Attachment[]>,
 ): ToolProvider {
   const tools: readonly RegisteredTool[] = [
@@ -53,14 +51,16 @@ export function createAttachmentTool(
     if (attachment === undefined) throw notAttached(wanted.path);
     const { volume_id, path, mime_type } = attachment;
     const kept = await records.kept([volume_id]);
-    const host = layout.volume(volume_id);
-    if (!kept.has(volume_id) || !isDirectory(host))
-      throw new ToolFailure("not_found", `${path} does not exist any more`);
-    return withFile(viewOf(host, "/"), path, async ({ fd, stats }) => {
-      if (stats.size > maxFileBytes) {
-        throw new ToolFailure("file_too_large", `${path} is larger than ${maxFileBytes} bytes`);
-      }
-      const bytes = readBytes(fd, 0, stats.size);
+    if (!kept.has(volume_id)) throw new ToolFailure("not_found", `${path} does not exist any more`);
+    const volume = { tenant, volume_id };
+    await places.prepare(volume_id);
+    const { size } = await places.look(volume, path);
+    // Before it is read through for its digest.
+    if (size > maxFileBytes) throw tooLarge(path);
+    const file = await places.open(volume, path, null);
+    try {
+      if (file.size > maxFileBytes) throw tooLarge(path);
+      const bytes = Buffer.from(await file.read(0, file.size));
       const text = textOf(bytes);
       return {
         content: text ?? bytes.toString("base64"),
@@ -69,7 +69,9 @@ export function createAttachmentTool(
         size: bytes.length,
         sha256: createHash("sha256").update(bytes).digest("hex"),
       };
-    });
+    } finally {
+      file.close();
+    }
   }
 
   return {
@@ -83,6 +85,9 @@ export function createAttachmentTool(
     },
   };
 }
+
+const tooLarge = (path: string): ToolFailure =>
+  new ToolFailure("file_too_large", `${path} is larger than ${maxFileBytes} bytes`);
 
 function checked(given: ToolRequest["arguments"]): Arguments {
   if (Value.Check(Arguments, given)) return given;

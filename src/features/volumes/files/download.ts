@@ -1,11 +1,8 @@
 /** Sending a file: as the client takes it, whole or the part it asks for, never held in memory. */
-import { closeSync, type Stats } from "node:fs";
+import type { Stats } from "node:fs";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import { media } from "../../../http/answer.ts";
-import type { OpenedFile } from "./files.ts";
-
-/** Bun opens the file for itself when it begins to answer, which is at once; this is more than enough, ms. */
-const closeAfterMs = 250;
+import type { Sendable } from "../places/port.ts";
 
 /** The answers of a route that sends a file by `sendFile`: the whole, a part, or that the client has it already. */
 export const fileContent = { 200: media("*/*"), 206: media("*/*"), 304: media("*/*") };
@@ -22,12 +19,11 @@ export function statEtag({ ino, size, mtimeMs }: Stats): string {
 }
 
 /**
- * The answer with a file's bytes. Takes over the descriptor.
+ * The answer with a file's bytes. Closes the file.
  * @throws Problem 416 `range_not_satisfiable`
  */
-export function sendFile(request: Request, file: OpenedFile, { type, etag }: Sending): Response {
-  const { fd, stats, name } = file;
-  let sent = false;
+export async function sendFile(request: Request, file: Sendable, { type, etag }: Sending): Promise<Response> {
+  const { name, size } = file;
   try {
     const headers: Record<string, string> = {
       "Accept-Ranges": "bytes",
@@ -37,20 +33,17 @@ export function sendFile(request: Request, file: OpenedFile, { type, etag }: Sen
       "X-Content-Type-Options": "nosniff",
     };
     if (namesEtag(request.headers.get("if-none-match"), etag)) return new Response(null, { status: 304, headers });
-    const range = rangeOf(request.headers, stats.size, etag);
-    const [start, end] = range ?? [0, stats.size];
-    if (range !== null) headers["Content-Range"] = `bytes ${start}-${end - 1}/${stats.size}`;
+    const range = rangeOf(request.headers, size, etag);
+    const [start, end] = range ?? [0, size];
+    if (range !== null) headers["Content-Range"] = `bytes ${start}-${end - 1}/${size}`;
     const status = range === null ? 200 : 206;
     if (request.method === "HEAD") return new Response(null, { status, headers });
-    sent = true;
-    setTimeout(() => closeSync(fd), closeAfterMs);
-    // The very file that was opened, even if its path leads elsewhere by now. Bun announces its length, unlike a stream's.
-    const content = Bun.file(process.platform === "linux" ? `/proc/self/fd/${fd}` : `/dev/fd/${fd}`);
     // Of a part Bun would make a 206 by itself, of a whole with a Range header as well: the decision is ours.
-    const whole = range === null && !request.headers.has("range");
-    return new Response(whole ? content : content.slice(start, end), { status, headers });
+    const isWhole = range === null && !request.headers.has("range");
+    const body = await file.body(isWhole ? null : { start, end });
+    return new Response(body, { status, headers });
   } finally {
-    if (!sent) closeSync(fd);
+    file.close();
   }
 }
 

@@ -1,17 +1,9 @@
-/** Looking into a view for people: listings, single entries, open files. */
-import { closeSync, constants, type Stats } from "node:fs";
-import { fileURLToPath } from "node:url";
+/** Files and directories as clients read them. */
 import { type Static, Type } from "@sinclair/typebox";
-import mime from "mime";
 import { Nullable } from "../../../../actors/kernel/schema.ts";
 import { iso } from "../../../../actors/kernel/time.ts";
-import { BudgetExceeded } from "../../../lib/guarded/child.ts";
-import { runGuarded } from "../../../lib/guarded/guarded.ts";
-import type { ViewSpec } from "../../tools/fs/port.ts";
-import { look, View } from "../../tools/fs/port.ts";
-import { ToolFailure, type ToolOutcome, ToolRefusal } from "../../tools/port.ts";
-import type { ListedEntry, ListingJob } from "./listing-program.ts";
-import { isDirectoryProblem } from "./paths.ts";
+import { typeOfName } from "../media-types.ts";
+import type { Entry } from "../places/port.ts";
 
 export const FileEntry = Type.Object({
   name: Type.String(),
@@ -26,87 +18,8 @@ export const FileEntry = Type.Object({
 });
 export type FileEntry = Static<typeof FileEntry>;
 
-const program = fileURLToPath(new URL("./listing-program.ts", import.meta.url));
-const listBudgetMs = 20_000;
-
-export interface Listing {
-  readonly entries: readonly ListedEntry[];
-  /** There are more. */
-  readonly more: boolean;
-}
-
-/** Entries of a directory, directories first, then by name. @throws ToolFailure, ToolRefusal, SlotsFull */
-export async function listFiles(tenant: string, job: ListingJob, signal: AbortSignal): Promise<Listing> {
-  const outcome = (await guarded(tenant, job, signal)) as ToolOutcome;
-  // The program that lists is svc's own, and this is what it writes.
-  if (outcome.status === "succeeded") return outcome.result as unknown as Listing;
-  if (outcome.status === "failed") throw new ToolFailure(outcome.code, outcome.message);
-  const { error_code, code, violation_type, message, attempted } = outcome;
-  throw new ToolRefusal(error_code, code, violation_type, message, attempted);
-}
-
-async function guarded(tenant: string, job: ListingJob, signal: AbortSignal): Promise<unknown> {
-  try {
-    return await runGuarded(program, job, { kind: "walk", tenant, budgetMs: listBudgetMs, signal });
-  } catch (error) {
-    if (!(error instanceof BudgetExceeded)) throw error;
-    throw new ToolFailure("timeout", "the listing took too long");
-  }
-}
-
-/** What is at a path, links followed within the view. @throws ToolFailure `not_found`; ToolRefusal */
-export function lookAt(spec: ViewSpec, path: string): ListedEntry {
-  using view = new View(spec);
-  return view.at(path, { access: "see" }, (place) => {
-    const kind = view.kindOf(place);
-    const stats = look(place);
-    if (stats === null || (kind !== "file" && kind !== "directory")) {
-      throw new ToolFailure("not_found", `${place.shown} does not exist`);
-    }
-    const directory = kind === "directory";
-    const { shown } = place;
-    const name = shown.slice(shown.lastIndexOf("/") + 1);
-    return { name, path: shown, directory, size: directory ? 0 : stats.size, modifiedMs: stats.mtimeMs };
-  });
-}
-
-export interface OpenedFile {
-  /** The caller closes it. */
-  readonly fd: number;
-  readonly stats: Stats;
-  readonly name: string;
-}
-
-/** @throws Problem 422 `is_a_directory`; ToolFailure; ToolRefusal */
-export function openForReading(spec: ViewSpec, path: string): OpenedFile {
-  using view = new View(spec);
-  return view.at(path, { access: "read" }, (place) => {
-    if (view.kindOf(place) === "directory") throw isDirectoryProblem();
-    const opened = view.openFile(place, constants.O_RDONLY);
-    return { ...opened, name: place.name ?? "" };
-  });
-}
-
-/** Opens a file, hands it over and closes it. */
-export async function withFile<T>(spec: ViewSpec, path: string, use: (file: OpenedFile) => Promise<T>): Promise<T> {
-  const file = openForReading(spec, path);
-  try {
-    return await use(file);
-  } finally {
-    closeSync(file.fd);
-  }
-}
-
-/** The type a name stands for. */
-export function typeOfName(name: string): string {
-  return mime.getType(name) ?? "application/octet-stream";
-}
-
-/** An entry as clients read it. @param known what is known of its content */
-export function fileEntry(
-  { name, path, directory, size, modifiedMs }: ListedEntry,
-  known: { readonly sha256: string; readonly mime_type: string } | null,
-): FileEntry {
+/** An entry as clients read it. */
+export function fileEntry({ name, path, directory, size, modifiedMs, content }: Entry): FileEntry {
   return {
     name,
     path,
@@ -114,7 +27,7 @@ export function fileEntry(
     is_dir: directory,
     size_bytes: size,
     modified_at: iso(modifiedMs),
-    mime_type: directory ? null : (known?.mime_type ?? typeOfName(name)),
-    sha256: directory ? null : (known?.sha256 ?? null),
+    mime_type: directory ? null : (content?.mime_type ?? typeOfName(name)),
+    sha256: directory ? null : (content?.sha256 ?? null),
   };
 }

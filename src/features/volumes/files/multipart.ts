@@ -1,6 +1,7 @@
 /**
  * `multipart/form-data` read as it arrives: one part after the other, none of them held in memory. Why no library does
  * it: docs/decisions/own-multipart-reader.md.
+ * Pieces of what is read, and those that are handed out, are good until the next one is asked for.
  */
 import { Problem } from "../../../../actors/kernel/problem.ts";
 
@@ -60,6 +61,7 @@ class PartReader {
   /** Everything up to the next delimiter, which is consumed. */
   async *body(): AsyncGenerator<Uint8Array> {
     while (this.#inBody) {
+      if (this.#held.length < this.#delimiter.length) yield* this.#across();
       const at = this.#held.indexOf(this.#delimiter);
       // A delimiter may have begun at the end of what is held.
       const safe = at >= 0 ? at : Math.max(0, this.#held.length - this.#delimiter.length + 1);
@@ -67,8 +69,24 @@ class PartReader {
       this.#held = this.#held.subarray(at >= 0 ? at + this.#delimiter.length : safe);
       if (at >= 0) this.#inBody = false;
       if (piece.length > 0) yield piece;
-      if (at < 0) await this.#more();
     }
+  }
+
+  /**
+   * Reads on where little is held, which may be the beginning of a delimiter. Where it is none, it is handed out by itself:
+   * what comes after it, often all of a large file, is not copied.
+   */
+  async *#across(): AsyncGenerator<Uint8Array> {
+    const next = await this.#next();
+    const before = this.#held;
+    const seam = Buffer.concat([before, next.subarray(0, this.#delimiter.length - 1)]);
+    const mayBegin = next.length < this.#delimiter.length || seam.includes(this.#delimiter);
+    if (mayBegin || before.length === 0) {
+      this.#held = before.length === 0 ? next : Buffer.concat([before, next]);
+      return;
+    }
+    this.#held = next;
+    yield before;
   }
 
   async skipBody(): Promise<void> {
@@ -105,9 +123,16 @@ class PartReader {
   }
 
   async #more(): Promise<void> {
-    const next = await this.#source.next();
-    if (next.done === true) throw malformed("breaks off");
-    this.#held = this.#held.length === 0 ? Buffer.from(next.value) : Buffer.concat([this.#held, next.value]);
+    const next = await this.#next();
+    this.#held = this.#held.length === 0 ? next : Buffer.concat([this.#held, next]);
+  }
+
+  /** What is held is copied before: a piece is good until the next one is asked for. */
+  async #next(): Promise<Buffer> {
+    this.#held = Buffer.from(this.#held);
+    const { done, value } = await this.#source.next();
+    if (done === true) throw malformed("breaks off");
+    return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
   }
 }
 

@@ -1,5 +1,4 @@
 /** The routes of the files in a volume; see docs/reference/volumes.md. */
-import { closeSync } from "node:fs";
 import { Type } from "@sinclair/typebox";
 import { invalidField } from "../../../../actors/kernel/problem.ts";
 import { reply } from "../../../http/answer.ts";
@@ -7,15 +6,14 @@ import { IdempotencyHeaders, idempotent } from "../../../http/idempotency.ts";
 import { listOf, listSchema, type Page, pageOf } from "../../../http/paging.ts";
 import { type Call, defineRoute, jsonBody, type Route } from "../../../http/route.ts";
 import type { Sql } from "../../../store/postgres/pool.ts";
-import { viewOf } from "../../tools/fs/port.ts";
+import { answering, readPath } from "../paths.ts";
+import type { Content } from "../places/port.ts";
 import type { VolumeRow } from "../records.ts";
 import { FilesQuery, MkdirBody, MoveBody, PathQuery, StatQuery, Uploaded, UploadQuery, VolumeId } from "../schema.ts";
 import type { VolumeService } from "../service.ts";
 import { createChanges } from "./changes.ts";
-import { createDigests, sha256Of } from "./digests.ts";
 import { fileContent, sendFile } from "./download.ts";
-import { FileEntry, fileEntry, listFiles, lookAt, openForReading, typeOfName } from "./files.ts";
-import { answering, readPath } from "./paths.ts";
+import { FileEntry, fileEntry } from "./files.ts";
 import { upload } from "./upload.ts";
 import { UploadRoom } from "./upload-room.ts";
 
@@ -37,10 +35,9 @@ export interface FileRoutesOptions {
 
 export function fileRoutes({ sql, service, find, now, newId }: FileRoutesOptions): readonly Route[] {
   const moment = () => new Date(now()).toISOString();
-  const digests = createDigests(sql);
-  const changes = createChanges(service, digests);
+  const { places } = service;
+  const changes = createChanges(places);
   const room = new UploadRoom();
-  const viewFor = (row: VolumeRow) => viewOf(service.layout.volume(row.volume_id), "/");
   const read = { scope: "volume:read" } as const;
   const write = { scope: "volume:write" } as const;
 
@@ -58,17 +55,10 @@ export function fileRoutes({ sql, service, find, now, newId }: FileRoutesOptions
         const path = readPath(call.query.path);
         const page = pageOf(call.query, 2);
         const row = await find(call);
-        const job = {
-          view: viewFor(row),
-          path,
-          recursive: false,
-          limit: page.offset + page.limit + 1,
-          after: afterOf(page),
-        };
-        const { entries } = await answering(() => listFiles(call.tenant, job, call.signal));
-        const shown = entries.slice(page.offset);
-        const known = await digests.known(row.volume_id, shown);
-        const items = shown.map((entry) => fileEntry(entry, known.get(entry.path) ?? null));
+        const { offset, limit } = page;
+        const part = { path, limit: limit + 1, offset, after: afterOf(page) };
+        const entries = await answering(() => places.list(row, part, call.signal));
+        const items = entries.map(fileEntry);
         return { ...listOf("entries", items, page, ({ is_dir, name }) => [is_dir ? "d" : "f", name]), path };
       },
     }),
@@ -84,7 +74,7 @@ export function fileRoutes({ sql, service, find, now, newId }: FileRoutesOptions
       refusals: ["path_not_found", "volume_not_found", "invalid_path"],
       handler: async (call) => {
         const path = readPath(call.query.path);
-        await changes.remove(await find(call), path, call.signal);
+        await changes.remove(await find(call), path);
         return { status: "deleted", path };
       },
     }),
@@ -101,9 +91,8 @@ export function fileRoutes({ sql, service, find, now, newId }: FileRoutesOptions
       handler: async (call) => {
         const path = readPath(call.query.path);
         const row = await find(call);
-        const content = await contentOf(row, path, call.signal);
-        const file = await answering(() => openForReading(viewFor(row), path));
-        return sendFile(call.request, file, { type: content.mime_type, etag: `"${content.sha256}"` });
+        const file = await answering(() => places.open(row, path, call.signal));
+        return sendFile(call.request, file, { type: file.content.mime_type, etag: `"${file.content.sha256}"` });
       },
     }),
     defineRoute({
@@ -119,9 +108,9 @@ export function fileRoutes({ sql, service, find, now, newId }: FileRoutesOptions
       handler: async (call) => {
         const path = readPath(call.query.path);
         const row = await find(call);
-        const entry = await answering(() => lookAt(viewFor(row), path));
-        const content = entry.directory ? null : await contentOf(row, path, call.signal);
-        return { ...fileEntry(entry, content), size: entry.size };
+        const entry = await answering(() => places.look(row, path));
+        const content = entry.directory ? null : (entry.content ?? (await contentOf(row, path, call.signal)));
+        return { ...fileEntry({ ...entry, content }), size: entry.size };
       },
     }),
     defineRoute({
@@ -144,8 +133,12 @@ export function fileRoutes({ sql, service, find, now, newId }: FileRoutesOptions
         "is_a_directory",
         "missing_file",
       ],
-      handler: async (call) =>
-        upload(service, digests, room, call, await find(call), call.request, call.query.path ?? null),
+      handler: async (call) => {
+        const { path = null } = call.query;
+        // A bad path says nothing of volumes.
+        if (path !== null) readPath(path);
+        return upload(service, room, call, await find(call), call.request, path);
+      },
     }),
     defineRoute({
       method: "POST",
@@ -173,7 +166,7 @@ export function fileRoutes({ sql, service, find, now, newId }: FileRoutesOptions
           call,
           sql,
           async () => {
-            await changes.makeDirectory(await find(call), path, call.signal);
+            await changes.makeDirectory(await find(call), path);
             return reply(200, { path, created_at: moment(), status: "created" });
           },
           newId,
@@ -214,19 +207,11 @@ export function fileRoutes({ sql, service, find, now, newId }: FileRoutesOptions
     }),
   ];
 
-  /** Digest and type of a file, read through if they are not known. @throws Problem 404, 422 */
-  async function contentOf(row: VolumeRow, path: string, signal: AbortSignal) {
-    const entry = await answering(() => lookAt(viewFor(row), path));
-    const known = (await digests.known(row.volume_id, [entry])).get(path);
-    if (known !== undefined && !entry.directory) return known;
-    const file = await answering(() => openForReading(viewFor(row), path));
-    try {
-      const content = { sha256: await sha256Of(file.fd, signal), mime_type: typeOfName(file.name) };
-      await digests.note(row.volume_id, path, file.stats, content);
-      return content;
-    } finally {
-      closeSync(file.fd);
-    }
+  /** Digest and type of a file that was not read since it changed. @throws Problem 404 */
+  async function contentOf(row: VolumeRow, path: string, signal: AbortSignal): Promise<Content> {
+    const file = await answering(() => places.open(row, path, signal));
+    file.close();
+    return file.content;
   }
 }
 

@@ -1,23 +1,19 @@
 /** Uploads: streamed beside the volume, checked, and moved into place whole or not at all. */
 
 import { createHash } from "node:crypto";
-import { chownSync, lstatSync, renameSync, type Stats } from "node:fs";
-import { mkdir, open, rm } from "node:fs/promises";
-import { join, posix } from "node:path";
+import { posix } from "node:path";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import { iso } from "../../../../actors/kernel/time.ts";
 import type { StorageQuota } from "../../../../actors/policy/storage-quota.ts";
-import type { Transaction } from "../../../store/postgres/pool.ts";
-import { address, look, View, viewOf } from "../../tools/fs/port.ts";
 import { ToolFailure } from "../../tools/port.ts";
+import { sniffBytes, sniffedType, typeOfName } from "../media-types.ts";
+import { answering, invalidPath, isDirectoryProblem, readPath } from "../paths.ts";
+import type { Change, Draft, Entry, Places } from "../places/port.ts";
 import { ownerOfRow, type VolumeRow } from "../records.ts";
 import type { Uploaded } from "../schema.ts";
 import type { Caller, VolumeService } from "../service.ts";
-import type { Digests } from "./digests.ts";
-import { typeOfName } from "./files.ts";
+import { bodyOf } from "./body.ts";
 import { boundaryOf, decoded, partsOf } from "./multipart.ts";
-import { answering, invalidPath, isDirectoryProblem, readPath } from "./paths.ts";
-import { sniffBytes, sniffedType } from "./sniff.ts";
 import { boundsOf, type ComingUpload, noRoom, type UploadRoom } from "./upload-room.ts";
 
 /** Room for what stands around a file in a multipart body. */
@@ -26,7 +22,7 @@ const maxNumbered = 1000;
 
 /** A file that has arrived and lies beside the volume. */
 interface Arrived {
-  readonly draft: string;
+  readonly draft: Draft;
   readonly filename: string | null;
   readonly size: number;
   readonly sha256: string;
@@ -47,13 +43,13 @@ interface Target {
  */
 export async function upload(
   service: VolumeService,
-  digests: Digests,
   room: UploadRoom,
   caller: Caller,
   row: VolumeRow,
   request: Request,
   pathInQuery: string | null,
 ): Promise<Uploaded> {
+  const { places } = service;
   const quota = await service.quotaOf(caller.tenant);
   const limit = quota.fileBytes;
   const boundary = boundaryOf(request.headers.get("content-type"));
@@ -62,19 +58,16 @@ export async function upload(
   const nameOf = (given: string | null, path: string | null) => usableName(given) ?? baseName(path) ?? "upload.bin";
   const named = boundary === null ? nameInHeader(request.headers) : null;
   // Refused before anything is read.
-  if (boundary === null) await answering(() => targetOf(service, row, pathInQuery, nameOf(named, pathInQuery)));
+  if (boundary === null) await answering(() => targetOf(places, row, pathInQuery, nameOf(named, pathInQuery)));
   await service.refreshed(row);
   const held = await service.records.held(caller.tenant, ownerOfRow(row, caller), row.volume_id);
   /** Bytes that the file replaces. Where its path is still to come they may be all that the volume holds. */
-  const replacedBy = (filename: string | null, path: string | null): number => {
+  const replacedBy = async (filename: string | null, path: string | null): Promise<number> => {
     if (path === null && boundary !== null) return held.volumeBytes;
-    const target = targetOf(service, row, path, nameOf(filename, path));
-    using view = new View(viewOf(service.layout.volume(row.volume_id), "/"));
-    return statsAt(view, target.path)?.size ?? 0;
+    const target = await targetOf(places, row, path, nameOf(filename, path));
+    return (await entryAt(places, row, target.path))?.size ?? 0;
   };
-  const folder = service.layout.uploads;
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const drafts: string[] = [];
+  const drafts: Draft[] = [];
   const coming: ComingUpload[] = [];
   const receive = async (
     source: AsyncIterable<Uint8Array>,
@@ -92,7 +85,7 @@ export async function upload(
       ahead = Math.max(0, -more);
       if (more > 0) taking.take(more);
     };
-    const draft = join(folder, crypto.randomUUID());
+    const draft = await places.draft(row);
     drafts.push(draft);
     return arrive(source, draft, filename, limit, take);
   };
@@ -104,12 +97,12 @@ export async function upload(
     if (form.file === null) throw new Problem("missing_file", "The form holds no file");
     const { file } = form;
     const path = pathInQuery ?? form.path;
-    const target = await answering(() => targetOf(service, row, path, nameOf(file.filename, path)));
-    const placed = await answering(() => place(service, digests, caller, quota, row, file, target));
+    const target = await answering(() => targetOf(places, row, path, nameOf(file.filename, path)));
+    const placed = await answering(() => place(service, caller, quota, row, file, target));
     for (const [index, one] of coming.entries()) one.close(index === 0 ? placed.grown : 0);
     return placed.uploaded;
   } finally {
-    await Promise.all(drafts.map((draft) => rm(draft, { force: true })));
+    await Promise.all(drafts.map((draft) => draft.discard()));
     // Only now: the room that a draft takes is another upload's once it is gone.
     for (const one of coming) one.close(0);
   }
@@ -117,15 +110,6 @@ export async function upload(
 
 const tooLarge = (limit: number): Problem =>
   new Problem("file_too_large", `A file may have at most ${limit} bytes`, { limit }, { Connection: "close" });
-
-async function* bodyOf({ body }: Request): AsyncGenerator<Uint8Array> {
-  if (body === null) return;
-  try {
-    yield* body;
-  } catch {
-    throw new Problem("malformed_body", "The body broke off", {}, { Connection: "close" });
-  }
-}
 
 async function* counted(source: AsyncIterable<Uint8Array>, limit: number): AsyncGenerator<Uint8Array> {
   let size = 0;
@@ -143,27 +127,24 @@ async function* counted(source: AsyncIterable<Uint8Array>, limit: number): Async
  */
 async function arrive(
   source: AsyncIterable<Uint8Array>,
-  draft: string,
+  draft: Draft,
   filename: string | null,
   limit: number,
   take: (bytes: number) => void,
 ): Promise<Arrived> {
   const hash = createHash("sha256");
-  const file = await open(draft, "wx", 0o644);
   let size = 0;
   let head: Uint8Array = new Uint8Array(0);
-  try {
-    for await (const piece of source) {
-      size += piece.byteLength;
-      if (size > limit) throw tooLarge(limit);
-      take(piece.byteLength);
-      if (head.byteLength < sniffBytes) head = Buffer.concat([head, piece]).subarray(0, sniffBytes);
-      hash.update(piece);
-      await file.writeFile(piece);
-    }
-  } finally {
-    await file.close();
+  for await (const piece of source) {
+    size += piece.byteLength;
+    if (size > limit) throw tooLarge(limit);
+    take(piece.byteLength);
+    if (head.byteLength < sniffBytes) head = Buffer.concat([head, piece]).subarray(0, sniffBytes);
+    // What was handed over before is written meanwhile.
+    hash.update(piece);
+    await draft.write(piece);
   }
+  await draft.finish();
   return { draft, filename, size, sha256: hash.digest("hex"), head };
 }
 
@@ -217,19 +198,19 @@ function baseName(path: string | null): string | null {
   return name === "" || name === "." ? null : name;
 }
 
-function targetOf({ layout }: VolumeService, row: VolumeRow, path: string | null, filename: string): Target {
+async function targetOf(places: Places, row: VolumeRow, path: string | null, filename: string): Promise<Target> {
   if (path === null || path === "") return { path: readPath(`/uploads/${filename}`), chosen: true };
   const wanted = readPath(path);
-  const isFolder = path.endsWith("/") || wanted === "/" || wanted === "/uploads" || isDirectoryAt(layout, row, wanted);
+  const isNamedOne = path.endsWith("/") || wanted === "/" || wanted === "/uploads";
+  const isFolder = isNamedOne || (await entryAt(places, row, wanted))?.directory === true;
   return { path: isFolder ? readPath(`${wanted}/${filename}`) : wanted, chosen: false };
 }
 
-function isDirectoryAt(layout: VolumeService["layout"], row: VolumeRow, path: string): boolean {
-  using view = new View(viewOf(layout.volume(row.volume_id), "/"));
+async function entryAt(places: Places, row: VolumeRow, path: string): Promise<Entry | null> {
   try {
-    return view.at(path, { access: "see" }, (found) => view.kindOf(found) === "directory");
+    return await places.look(row, path);
   } catch (error) {
-    if (error instanceof ToolFailure && error.code === "not_found") return false;
+    if (error instanceof ToolFailure && error.code === "not_found") return null;
     throw error;
   }
 }
@@ -237,7 +218,6 @@ function isDirectoryAt(layout: VolumeService["layout"], row: VolumeRow, path: st
 /** Decides over the quotas and moves the file to its place, in one piece with what is counted. */
 async function place(
   service: VolumeService,
-  digests: Digests,
   caller: Caller,
   quota: StorageQuota,
   row: VolumeRow,
@@ -245,27 +225,19 @@ async function place(
   target: Target,
 ): Promise<{ readonly uploaded: Uploaded; readonly grown: number }> {
   const { tenant } = caller;
-  const { layout, records } = service;
+  const { places, records } = service;
   await service.refreshed(row);
-  return records.exclusively(tenant, async (transaction) => {
-    using view = new View(viewOf(layout.volume(row.volume_id), "/"));
-    const path = target.chosen ? await freePath(view, digests, row, file, target.path, transaction) : target.path;
+  return places.change(row, async (change) => {
+    const path = target.chosen ? await freePath(change, file, target.path) : target.path;
     const name = posix.basename(path);
-    const before = statsAt(view, path);
-    if (before?.isDirectory()) throw isDirectoryProblem();
+    const before = await change.look(path);
+    if (before?.directory) throw isDirectoryProblem();
     const more = file.size - (before?.size ?? 0);
-    const held = await records.held(tenant, ownerOfRow(row, caller), row.volume_id, transaction);
+    const held = await records.held(tenant, ownerOfRow(row, caller), row.volume_id, change.transaction);
     const full = boundsOf(caller, quota, row, held).find(({ limit, used }) => more > 0 && used + more > limit);
     if (full !== undefined) throw noRoom(full, quota);
-    await records.grow(transaction, tenant, row.volume_id, more, before === null ? 1 : 0);
     const content = { sha256: file.sha256, mime_type: sniffedType(file.head) ?? typeOfName(name) };
-    const stats = view.at(path, { access: "write", createParents: true }, (found) => {
-      const { owner } = found.directory.mount;
-      if (process.getuid?.() === 0) chownSync(file.draft, owner.uid, owner.gid);
-      renameSync(file.draft, address(found));
-      return lstatSync(address(found));
-    });
-    await digests.note(row.volume_id, path, stats, content, transaction);
+    const { modifiedMs } = await change.put(path, { draft: file.draft, size: file.size, content });
     const uploaded = {
       volume_id: row.volume_id,
       path,
@@ -274,40 +246,19 @@ async function place(
       size: file.size,
       size_bytes: file.size,
       sha256: file.sha256,
-      uploaded_at: iso(stats.mtimeMs),
+      uploaded_at: iso(modifiedMs),
     };
     return { uploaded, grown: more };
   });
 }
 
-/** Null when nothing is there, or not even a directory for it. */
-function statsAt(view: View, path: string): Stats | null {
-  try {
-    return view.at(path, { access: "write" }, look);
-  } catch (error) {
-    if (error instanceof ToolFailure && error.code === "not_found") return null;
-    throw error;
-  }
-}
-
 /** A path nothing else lies at, or where the very same content lies. */
-async function freePath(
-  view: View,
-  digests: Digests,
-  row: VolumeRow,
-  file: Arrived,
-  path: string,
-  transaction: Transaction,
-): Promise<string> {
+async function freePath(change: Change, file: Arrived, path: string): Promise<string> {
   const { dir, name, ext } = posix.parse(path);
   for (let number = 0; number < maxNumbered; number++) {
     const candidate = number === 0 ? path : posix.join(dir, `${name}-${number}${ext}`);
-    const stats = statsAt(view, candidate);
-    if (stats === null) return candidate;
-    if (!stats.isFile() || stats.size !== file.size) continue;
-    const facts = { path: candidate, size: stats.size, modifiedMs: stats.mtimeMs };
-    const known = (await digests.known(row.volume_id, [facts], transaction)).get(candidate);
-    if (known?.sha256 === file.sha256) return candidate;
+    const before = await change.look(candidate);
+    if (before === null || before.content?.sha256 === file.sha256) return candidate;
   }
   throw new Problem("destination_exists", "There are too many files of that name");
 }

@@ -8,7 +8,11 @@ export type KnownExecutions = (
 
 export type VolumesInUse = ReturnType<typeof volumesInUse>;
 
-export function volumesInUse(records: Pick<VolumeRecords, "mountsOf">, executions: KnownExecutions) {
+/** An instance is ended a moment after its execution: until then it may write. */
+const endingMs = 10_000;
+
+/** @param now Unix ms */
+export function volumesInUse(records: Pick<VolumeRecords, "mountsOf">, executions: KnownExecutions, now: () => number) {
   /** Of the given volumes, those that an execution works with. */
   async function attached(volumeIds: readonly string[]): Promise<ReadonlySet<string>> {
     const mounts = await records.mountsOf(volumeIds);
@@ -25,5 +29,16 @@ export function volumesInUse(records: Pick<VolumeRecords, "mountsOf">, execution
     return new Set(rows.filter(({ ended_at }) => ended_at === null).map(({ id }) => id));
   }
 
-  return { attached, running };
+  /** Whether nothing writes to a volume, nor will without being mounted anew. */
+  async function isQuiet(volumeId: string): Promise<boolean> {
+    const mounts = await records.mountsOf([volumeId]);
+    const rows = await executions(mounts.map(({ execution_id }) => execution_id));
+    const endedAt = new Map(rows.map(({ id, ended_at }) => [id, ended_at]));
+    return mounts.every(({ execution_id, fresh }) => {
+      const at = endedAt.get(execution_id);
+      return at === undefined ? !fresh : at !== null && now() - at.getTime() >= endingMs;
+    });
+  }
+
+  return { attached, running, isQuiet };
 }

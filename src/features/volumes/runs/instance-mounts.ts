@@ -9,6 +9,7 @@ import { type InstanceMount, LaunchFailure } from "../../../adapters/sandbox/por
 import { removeDirectory } from "../../../lib/files/remove-directory.ts";
 import { type Directory, View, viewOf } from "../../tools/fs/port.ts";
 import { makeVolumeDirectory, type VolumeLayout } from "../layout.ts";
+import type { Places } from "../places/port.ts";
 
 export interface MountedRun {
   readonly executionId: string;
@@ -16,9 +17,15 @@ export interface MountedRun {
   readonly rules: FilesystemRules;
 }
 
+/** What is needed of the places to mount volumes. */
+export type Staging = Pick<Places, "stage">;
+
 /** Makes the directories of all volumes of a run. */
-export async function makeVolumes(layout: VolumeLayout, mounts: readonly MountPlan[]): Promise<void> {
-  for (const mount of mounts) await makeVolumeDirectory(layout.directoryOf(mount));
+export async function makeVolumes(layout: VolumeLayout, places: Staging, mounts: readonly MountPlan[]): Promise<void> {
+  for (const { storage_class, volume_id } of mounts) {
+    if (storage_class === "ephemeral") await makeVolumeDirectory(layout.workspace(volume_id));
+    else await places.stage(volume_id);
+  }
 }
 
 /**
@@ -26,9 +33,9 @@ export async function makeVolumes(layout: VolumeLayout, mounts: readonly MountPl
  * directories on are the sandbox's to make.
  * @throws LaunchFailure `volume_error` when a link or a file is in the way of a mount
  */
-export async function mountRun(layout: VolumeLayout, run: MountedRun): Promise<InstanceMount[]> {
+export async function mountRun(layout: VolumeLayout, places: Staging, run: MountedRun): Promise<InstanceMount[]> {
   const { executionId, mounts, rules } = run;
-  await makeVolumes(layout, mounts);
+  await makeVolumes(layout, places, mounts);
   const points = mountPoints(mounts, rules);
   const hidden = layout.hiddenOf(executionId);
   // Made anew: an earlier instance's inner mounts may have been others.

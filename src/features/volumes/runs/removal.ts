@@ -2,6 +2,7 @@
 import { workspaceTtlMs } from "../../../../actors/execution/start/mounts.ts";
 import { removeDirectory } from "../../../lib/files/remove-directory.ts";
 import { idsIn, type VolumeLayout } from "../layout.ts";
+import type { Places } from "../places/port.ts";
 import type { VolumeRecords } from "../records.ts";
 import type { VolumesInUse } from "./in-use.ts";
 
@@ -17,19 +18,20 @@ export interface HeldForRun {
 /** Taking away what this host holds of volumes and runs that are no more. */
 export function removing(
   layout: VolumeLayout,
+  places: Pick<Places, "held" | "erase" | "tidy">,
   records: VolumeRecords,
   attached: VolumesInUse["attached"],
   now: () => number,
 ) {
   /** Erases, on this host, what belongs to deleted volumes that nothing works with. @returns how many */
   async function eraseDeleted(): Promise<number> {
-    const held = await idsIn(layout.volumes);
+    const held = await places.held();
     const kept = await records.kept(held);
     const gone = held.filter((id) => !kept.has(id));
     const busy = await attached(gone);
     const erased = gone.filter((id) => !busy.has(id));
-    for (const id of erased) await removeDirectory(layout.volume(id));
-    await layout.removeOldUploads(now());
+    for (const id of erased) await places.erase(id);
+    await places.tidy(now());
     await records.forgetOldDeleted();
     return erased.length;
   }
@@ -89,10 +91,14 @@ export function removing(
       await records.forget([volumeId]);
     },
 
-    /** A purged tenant: what this host holds of its volumes; other hosts erase theirs with their sweeps. Repeatable. */
-    async removeOfTenant(tenant: string): Promise<void> {
+    /**
+     * A purged tenant: what this host holds of its volumes, and all objects; other hosts erase theirs with their sweeps.
+     * Repeatable. @returns whether no object is left
+     */
+    async removeOfTenant(tenant: string): Promise<boolean> {
       await records.markDeletedOfTenant(tenant);
       await eraseDeleted();
+      return !(await records.hasObjects(tenant));
     },
 
     eraseDeleted,

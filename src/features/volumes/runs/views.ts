@@ -2,10 +2,10 @@
 import type { MountPlan, Plan } from "../../../../actors/execution/start/plan.ts";
 import type { ViewSpec } from "../../tools/fs/port.ts";
 import { isDirectory, measure, type VolumeLayout } from "../layout.ts";
-import { makeVolumes } from "./instance-mounts.ts";
+import { makeVolumes, type Staging } from "./instance-mounts.ts";
 
 /** What is reached of the volumes of a run through the file tools. */
-export function viewing(layout: VolumeLayout) {
+export function viewing(layout: VolumeLayout, places: Staging) {
   return {
     /**
      * What the `fs.*` tools of a run may reach, its directories made.
@@ -13,7 +13,7 @@ export function viewing(layout: VolumeLayout) {
      */
     async view(plan: Pick<Plan, "mounts" | "filesystem">, growing: boolean): Promise<ViewSpec> {
       const { mounts, filesystem } = plan;
-      await makeVolumes(layout, mounts);
+      await makeVolumes(layout, places, mounts);
       const bound = filesystem.read_only || filesystem.read.length > 0 || filesystem.write.length > 0;
       return {
         mounts: await Promise.all(

@@ -151,6 +151,7 @@ export const runs = defineFeature({
           rootAllowed: node.containerRoot,
           instanceMounts: volumes.instanceMounts,
           watchVolumes: volumes.watchLimits,
+          instanceEnded: volumes.instanceEnded,
           secrets: commandSecrets({ references, headerOf }),
           registryLogin: registryLogins({ references, headerOf }),
           mintEgressToken: executionTokens.egress.mint,

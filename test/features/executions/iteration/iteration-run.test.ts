@@ -38,10 +38,13 @@ interface World {
   readonly movedFrom?: "waiting" | "running";
   /** What there is of the instance at the second look. */
   readonly later?: "gone" | "running";
+  /** What comes of writing back its volumes. */
+  readonly landed?: "written" | "no_room";
 }
 
 /** @returns what was done, and how the iteration ended */
-async function launched({ answers, frozenMs, askMs = 0, launchMs = 0, movedFrom, later = "gone" }: World) {
+async function launched(world: World) {
+  const { answers, frozenMs, askMs = 0, launchMs = 0, movedFrom, later = "gone", landed = "written" } = world;
   const done: string[] = [];
   let asked = 0;
   const header = sampleHeader();
@@ -71,6 +74,7 @@ async function launched({ answers, frozenMs, askMs = 0, launchMs = 0, movedFrom,
   const [activity] = iterationRunActivities({
     sandboxes: new Sandboxes([sandbox]),
     watchVolumes: () => () => {},
+    instanceEnded: async () => landed,
     maxInstances: 4,
     hasRoom: () => true,
     runtime,
@@ -143,4 +147,11 @@ test("what another host was told to launch is not launched under the same id", a
   expect(told.end).toMatchObject({ reason: "lost" });
   const untold = await launched({ answers: [proceed], frozenMs: 0, movedFrom: "waiting" });
   expect(untold.done).toEqual(["picked_up", "launch", "instance_spawned"]);
+});
+
+test("an iteration whose volumes have no room for what it wrote says so", async () => {
+  const written = await launched({ answers: [proceed], frozenMs: 0 });
+  expect(written.end).toMatchObject({ reason: "exited" });
+  const full = await launched({ answers: [proceed], frozenMs: 0, landed: "no_room" });
+  expect(full.end).toMatchObject({ reason: "disk_exceeded" });
 });

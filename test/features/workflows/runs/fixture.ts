@@ -15,7 +15,9 @@ import { approvalsProjection } from "../../../../src/features/approvals/projecti
 import { approvalRecords } from "../../../../src/features/approvals/records.ts";
 import { createApprovals } from "../../../../src/features/approvals/service.ts";
 import { createReferences } from "../../../../src/features/references/references.ts";
+import { VolumeLayout } from "../../../../src/features/volumes/layout.ts";
 import { openVolumes } from "../../../../src/features/volumes/open.ts";
+import { localPlaces } from "../../../../src/features/volumes/places/local/local-places.ts";
 import type { Definitions } from "../../../../src/features/workflows/definitions/port.ts";
 import { cleanupActivity } from "../../../../src/features/workflows/runs/activities.ts";
 import { runLogRoutes } from "../../../../src/features/workflows/runs/log-routes.ts";
@@ -64,9 +66,11 @@ export async function openFixture() {
     },
   };
   const records = createRunRecords(stores.sql);
+  const layout = new VolumeLayout(dataDir);
   const volumes = openVolumes({
     sql: stores.sql,
-    dataDir,
+    layout,
+    places: localPlaces(stores.sql, layout),
     executions: records.known,
     now: Date.now,
     newId: () => Bun.randomUUIDv7(),

@@ -128,6 +128,7 @@ export class Attempt {
         instanceId: this.instanceId,
         makeWorkspace: () => attempts.makeWorkspace(work.instance_id, this.number, work.run_as_user),
         deadlineAt: options.now() + work.timeout_ms + pullMs,
+        signal: context.signal,
       });
       await this.#launchUnlessGivenUp(spec);
       return null;
@@ -182,6 +183,8 @@ export class Attempt {
     try {
       const exit = await sandbox.follow(this.instanceId, { signal: context.signal, from: nowhere, onOutput() {} });
       const endedAt = now();
+      // Before the end is told: what a command is said to have done is in its volumes, wherever the next one runs.
+      if ((await options.instanceEnded(this.instanceId, context.signal)) === "no_room") isFull = true;
       return resultOf({ exit, durationMs: endedAt - launchedAt, timedOut: endedAt >= deadlineAt, isFull });
     } finally {
       done.abort();

@@ -23,6 +23,8 @@ export interface AttemptPlace {
   readonly makeWorkspace: () => string;
   /** Unix ms; by then it is over. */
   readonly deadlineAt: number;
+  /** Gives up what is made for it. */
+  readonly signal: AbortSignal;
 }
 
 const MiB = 2 ** 20;
@@ -42,11 +44,9 @@ export async function commandSpec(
   { image, open }: Extract<CommandPlace, { ok: true }>,
   attempt: AttemptPlace,
 ): Promise<InstanceSpec> {
-  const { instanceId, deadlineAt, makeWorkspace } = attempt;
-  const mounts = await parts.instanceMounts(actor.tenant, actor.key, {
-    mounts: work.mounts,
-    filesystem: openFilesystem,
-  });
+  const { instanceId, deadlineAt, makeWorkspace, signal } = attempt;
+  const of = { executionId: actor.key, instanceId, signal };
+  const mounts = await parts.instanceMounts(actor.tenant, of, { mounts: work.mounts, filesystem: openFilesystem });
   const login = image === null ? null : await parts.registryLogin(actor, work);
   return {
     instanceId,
@@ -100,6 +100,8 @@ export interface CommandOptions extends CommandOffer, CommandSpecParts {
   readonly maxCommands: number;
   /** Watches how large volumes grow. @returns a function that ends it */
   readonly watchVolumes: Volumes["watchLimits"];
+  /** An instance ended: what it left is put into the volumes that it mounted. */
+  readonly instanceEnded: Volumes["instanceEnded"];
   readonly secrets: CommandSecrets;
   /** Puts on record what a command has used that was given up. Repeatable. @throws what the store throws */
   readonly used: (

@@ -4,7 +4,7 @@ import type { MountPlan } from "../../../../../actors/execution/start/plan.ts";
 import type { CommandEnd, CommandRun } from "../../../../../actors/workflow/run/activities.ts";
 import type { Sandbox } from "../../../../../src/adapters/sandbox/port.ts";
 import { Sandboxes } from "../../../../../src/adapters/sandbox/sandboxes.ts";
-import { VolumeLayout } from "../../../../../src/features/volumes/layout.ts";
+import { makeVolumeDirectory, VolumeLayout } from "../../../../../src/features/volumes/layout.ts";
 import { mountRun } from "../../../../../src/features/volumes/runs/instance-mounts.ts";
 import { watchLimits } from "../../../../../src/features/volumes/runs/size-watch.ts";
 import { commandActivity } from "../../../../../src/features/workflows/runs/commands/commands.ts";
@@ -19,6 +19,10 @@ export function commandOptions(
   changes: Partial<CommandOptions> = {},
 ): CommandOptions {
   const layout = new VolumeLayout(dataDir);
+  const stage = async (id: string) => {
+    await makeVolumeDirectory(layout.volume(id));
+    return layout.volume(id);
+  };
   const offered = new Sandboxes(sandboxes);
   return {
     sandboxes: offered,
@@ -28,13 +32,14 @@ export function commandOptions(
     localImages: null,
     openEgress: true,
     rootAllowed: false,
-    instanceMounts: (_, executionId, { mounts, filesystem }) =>
-      mountRun(layout, { executionId, mounts, rules: filesystem }),
+    instanceMounts: (_, { executionId }, { mounts, filesystem }) =>
+      mountRun(layout, { stage }, { executionId, mounts, rules: filesystem }),
     registryLogin: async () => null,
     mintEgressToken: async ({ instanceId }) => `egress-of-${instanceId}`,
     dataDir,
     maxCommands: 4,
     watchVolumes: (executionId, plan, exceeded) => watchLimits(layout, executionId, plan, exceeded),
+    instanceEnded: async () => "written",
     secrets: { take: async ({ env }) => ({ env, masker: null }), look: async () => null },
     used: async () => {},
     now: Date.now,

@@ -1,5 +1,7 @@
-/** The type of a file by its first bytes: only formats that say unmistakably what they are. */
+/** Types of files, by their first bytes and by their names. */
+import mime from "mime";
 
+/** Formats that say unmistakably what they are. */
 const signatures: readonly (readonly [type: string, offset: number, bytes: string])[] = [
   ["image/png", 0, "\x89PNG\r\n\x1a\n"],
   ["image/jpeg", 0, "\xff\xd8\xff"],
@@ -32,4 +34,9 @@ export const sniffBytes = 512;
 export function sniffedType(head: Uint8Array): string | null {
   const text = Buffer.from(head).toString("latin1");
   return signatures.find(([, offset, bytes]) => text.startsWith(bytes, offset))?.[0] ?? null;
+}
+
+/** The type a name stands for. */
+export function typeOfName(name: string): string {
+  return mime.getType(name) ?? "application/octet-stream";
 }

@@ -1,6 +1,6 @@
 /** Paths in volumes as callers write them, and how failures on them are told. */
-import { invalid, Problem } from "../../../../actors/kernel/problem.ts";
-import { ToolFailure, ToolRefusal } from "../../tools/port.ts";
+import { invalid, Problem } from "../../../actors/kernel/problem.ts";
+import { ToolFailure, ToolRefusal } from "../tools/port.ts";
 
 const maxPathBytes = 4096;
 const maxSegmentBytes = 255;
@@ -26,7 +26,7 @@ export function invalidPath(message: string): Problem {
   return invalid("invalid_path", `The path ${message}`, [{ path: "path", message, code: "invalid_path" }]);
 }
 
-export const pathNotFound = (): Problem => new Problem("path_not_found", "Path not found");
+const pathNotFound = (): Problem => new Problem("path_not_found", "Path not found");
 export const isDirectoryProblem = (): Problem => new Problem("is_a_directory", "The path is a directory");
 
 /** Does something in a view; what the view refuses becomes a problem for the caller. */

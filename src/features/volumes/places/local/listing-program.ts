@@ -1,10 +1,10 @@
 /** The process that lists a directory for the file routes: neither its size nor its depth is ours to choose. */
 import { opendirSync } from "node:fs";
 import { posix } from "node:path";
-import { serveGuarded } from "../../../lib/guarded/serve.ts";
-import type { ViewSpec } from "../../tools/fs/port.ts";
-import { type Directory, look, type Place, View } from "../../tools/fs/port.ts";
-import { outcomeOf, ToolFailure, type ToolOutcome } from "../../tools/port.ts";
+import { serveGuarded } from "../../../../lib/guarded/serve.ts";
+import type { ViewSpec } from "../../../tools/fs/port.ts";
+import { type Directory, look, type Place, View } from "../../../tools/fs/port.ts";
+import { outcomeOf, ToolFailure, type ToolOutcome } from "../../../tools/port.ts";
 
 export interface ListingJob {
   readonly view: ViewSpec;
@@ -27,6 +27,9 @@ export interface ListedEntry {
 /** Names looked at in one directory; of larger ones only so many are known. */
 const maxNames = 200_000;
 const maxDepth = 100;
+
+/** Their code units are in the order of their bytes. */
+const plain = /^[^\ud800-\uffff]*$/;
 
 interface Named {
   readonly name: string;
@@ -107,10 +110,15 @@ function namesIn(view: View, directory: Directory): { names: Named[]; more: bool
   return { names: names.sort(compare), more: false };
 }
 
-/** Directories first, then by name. */
+/** Directories first, then by name, byte by byte as the index of files has them. */
 function compare(a: Named, b: Named): number {
   if (a.directory !== b.directory) return a.directory ? -1 : 1;
-  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
+  if (a.name === b.name) return 0;
+  return plain.test(a.name) && plain.test(b.name)
+    ? a.name < b.name
+      ? -1
+      : 1
+    : Buffer.compare(Buffer.from(a.name), Buffer.from(b.name));
 }
 
 await serveGuarded(listing);
