@@ -1,19 +1,19 @@
 /** Usage told to the meters of the payment provider (docs/reference/usage.md). */
-import { readMeters } from "../../../../actors/usage/meters.ts";
-import { paymentSettings } from "../../../adapters/payment/port.ts";
-import { readText } from "../../../config/setting.ts";
-import { repeatedly } from "../../../lib/timers.ts";
-import { billing } from "../../billing/feature.ts";
-import { defineFeature } from "../../feature.ts";
-import { incidents } from "../../incidents/feature.ts";
-import { usageUpkeep } from "../upkeep/feature.ts";
+import { readMeters } from "../../../actors/usage/meters.ts";
+import { paymentSettings } from "../../adapters/payment/port.ts";
+import { readText } from "../../config/setting.ts";
+import { repeatedly } from "../../lib/timers.ts";
+import { billing } from "../billing/feature.ts";
+import { defineFeature } from "../feature.ts";
+import { incidents } from "../incidents/feature.ts";
+import { usageUpkeep } from "../usage/upkeep/feature.ts";
 import { pushUsage } from "./pushing.ts";
 import { pushRecords } from "./records.ts";
 
 const everyMs = 60_000;
 
 export const usageMeters = defineFeature({
-  name: "usage/meters",
+  name: "usage-meters",
   tenantTables: ["usage_pushes"],
   needs: { billing, incidents, usageUpkeep },
   settings: {

@@ -1,8 +1,8 @@
 /** Tells the meters of the payment provider what was used, each figure of each hour of a tenant once. */
-import { type Meters, pushId } from "../../../../actors/usage/meters.ts";
-import { type Payment, PaymentFailure } from "../../../adapters/payment/port.ts";
-import { sideBySide } from "../../../lib/side-by-side.ts";
-import type { Incidents } from "../../incidents/port.ts";
+import { type Meters, pushId } from "../../../actors/usage/meters.ts";
+import { type Payment, PaymentFailure } from "../../adapters/payment/port.ts";
+import { sideBySide } from "../../lib/side-by-side.ts";
+import type { Incidents } from "../incidents/port.ts";
 import type { Push, Pushes } from "./records.ts";
 
 export interface PushingOptions {

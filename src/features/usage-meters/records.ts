@@ -1,9 +1,9 @@
 /** What is to be told to meters: put down once for each hour that is summed up, taken by one node at a time. */
-import { type Figure, type Figures, figuresOf, type Sums } from "../../../../actors/usage/figures.ts";
-import { type Meters, meterValue, pauseAfter, retriedForMs } from "../../../../actors/usage/meters.ts";
-import { texts } from "../../../store/postgres/array-literal.ts";
-import type { Sql } from "../../../store/postgres/pool.ts";
-import { customersAtProvider } from "../../billing/port.ts";
+import { type Figure, type Figures, figuresOf, type Sums } from "../../../actors/usage/figures.ts";
+import { type Meters, meterValue, pauseAfter, retriedForMs } from "../../../actors/usage/meters.ts";
+import { texts } from "../../store/postgres/array-literal.ts";
+import type { Sql } from "../../store/postgres/pool.ts";
+import { customersAtProvider } from "../billing/port.ts";
 
 /** One figure of one hour of a tenant. */
 export interface Push {
