@@ -1,6 +1,7 @@
 /** Security incidents: recorded without waiting, listed for the tenant. */
 
 import { integer } from "../../config/setting.ts";
+import { audit } from "../audit/feature.ts";
 import { defineFeature } from "../feature.ts";
 import { IncidentRecord } from "./records.ts";
 import { incidentRoutes } from "./routes.ts";
@@ -8,6 +9,7 @@ import { createIncidents } from "./service.ts";
 
 export const incidents = defineFeature({
   name: "incidents",
+  needs: { audit },
   tenantTables: ["security_incidents"],
   schemas: { SecurityIncident: IncidentRecord },
   settings: {
@@ -19,7 +21,7 @@ export const incidents = defineFeature({
       default: 90,
     }),
   },
-  open({ settings, sql, now, newId, warn }) {
+  open({ settings, sql, now, newId, warn }, { audit }) {
     const incidents = createIncidents({
       sql,
       now,
@@ -29,7 +31,7 @@ export const incidents = defineFeature({
     });
     return {
       service: incidents,
-      routes: incidentRoutes(sql),
+      routes: incidentRoutes(sql, audit),
       queues: [{ name: "incidents", depth: incidents.waiting }],
       close: incidents.stop,
     };

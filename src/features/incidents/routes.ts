@@ -2,9 +2,10 @@
 import { listSchema, pageOf } from "../../http/paging.ts";
 import { defineRoute, type Route } from "../../http/route.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
+import type { AllTenantsReads } from "../audit/port.ts";
 import { IncidentFilter, IncidentRecord, listIncidents } from "./records.ts";
 
-export function incidentRoutes(sql: Sql): readonly Route[] {
+export function incidentRoutes(sql: Sql, { tenantRead }: AllTenantsReads): readonly Route[] {
   return ["/v1/security/incidents", "/v1/observability/security-incidents"].map((path) =>
     defineRoute({
       method: "GET",
@@ -14,7 +15,8 @@ export function incidentRoutes(sql: Sql): readonly Route[] {
       scope: "observability:read",
       query: IncidentFilter,
       responses: { 200: listSchema("incidents", IncidentRecord) },
-      handler: (call) => listIncidents(sql, call.tenant, call.query, pageOf(call.query, 2)),
+      refusals: ["operator_required"],
+      handler: async (call) => listIncidents(sql, await tenantRead(call), call.query, pageOf(call.query, 2)),
     }),
   );
 }
