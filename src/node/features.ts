@@ -3,6 +3,7 @@ import { agents } from "../features/agents/feature.ts";
 import { apiKeys } from "../features/api-keys/feature.ts";
 import { approvals } from "../features/approvals/feature.ts";
 import { audit } from "../features/audit/feature.ts";
+import { cluster } from "../features/cluster/feature.ts";
 import { colony } from "../features/colony/feature.ts";
 import { credentials } from "../features/credentials/feature.ts";
 import { developmentIssuer } from "../features/development-issuer/feature.ts";
@@ -85,6 +86,7 @@ export const features = [
   runs,
   operationTools,
   swarms,
+  cluster,
   sources,
   classification,
   intake,

@@ -28,7 +28,8 @@ import { createHands } from "./hands/hands.ts";
 import { openHandsWire } from "./hands/wire.ts";
 import { contextTexts } from "./iteration/context/context.ts";
 import { inlineRunActivity } from "./iteration/inline.ts";
-import { iterationRunActivities } from "./iteration/iteration-run.ts";
+import { createAtWork } from "./iteration/at-work.ts";
+import { iterationRunActivities, mostInstances } from "./iteration/iteration-run.ts";
 import { callGatherActivity } from "./iteration/loop/call-activities.ts";
 import { executionCallEditor } from "./iteration/loop/call-editor.ts";
 import { callClearActivity, modelCallActivity, toolCallActivity } from "./iteration/loop/loop-activities.ts";
@@ -235,7 +236,7 @@ export const executions = defineFeature({
           watchVolumes: volumes.watchLimits,
           maxInstances,
           hasRoom,
-        }),
+        }).map(atWork.counting),
         inlineRunActivity({ ...launch, inline: createInlineSandbox({ gateway: handle }), now }),
         validateActivity(plans, runtime),
         childStartActivity({ runtime, plans, start: (id, request) => startAs(id, false, request) }),
@@ -265,6 +266,7 @@ export const executions = defineFeature({
       ].map(hidingIn(maskerOf));
     }
 
+    const atWork = createAtWork();
     const holders: HeldByRuns[] = [];
     const runs: HeldByRuns = {
       known: async (ids) => (await Promise.all(holders.map(({ known }) => known(ids)))).flat(),
@@ -295,6 +297,8 @@ export const executions = defineFeature({
         records,
         plans,
         maskerOf,
+        /** Executions with an instance on this node: how many may be, and are. */
+        capacity: { most: mostInstances(settings.maxInstances), running: atWork.running },
         /** Registers what else holds sandboxes and volumes under ids of its own. */
         heldBy: (holder: HeldByRuns): void => void holders.push(holder),
       },
