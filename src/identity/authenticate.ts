@@ -20,12 +20,7 @@ export interface Authenticator {
    * @param whileAway  whether an API key that was known within the last hour counts while the database is away
    * @throws Problem 401, 429, 503
    */
-  identify(
-    request: Request,
-    queryToken: boolean,
-    address: string | null,
-    whileAway?: boolean,
-  ): Promise<Identity>;
+  identify(request: Request, queryToken: boolean, address: string | null, whileAway?: boolean): Promise<Identity>;
   /**
    * The effective tenant: the request may act in it.
    * @throws Problem 400, 402, 403, 404

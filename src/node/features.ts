@@ -6,6 +6,7 @@ import { audit } from "../features/audit/feature.ts";
 import { cluster } from "../features/cluster/feature.ts";
 import { colony } from "../features/colony/feature.ts";
 import { credentials } from "../features/credentials/feature.ts";
+import { dashboard } from "../features/dashboard/feature.ts";
 import { developmentIssuer } from "../features/development-issuer/feature.ts";
 import { edgeAgentCalls } from "../features/edge/agent-calls/feature.ts";
 import { edgeCommands } from "../features/edge/commands/feature.ts";
@@ -41,6 +42,7 @@ import { classification } from "../features/stimuli/classification/feature.ts";
 import { history } from "../features/stimuli/history/feature.ts";
 import { intake } from "../features/stimuli/intake/feature.ts";
 import { sources } from "../features/stimuli/sources/feature.ts";
+import { storageViolations } from "../features/storage-violations/feature.ts";
 import { swarms } from "../features/swarms/feature.ts";
 import { tenants } from "../features/tenants/feature.ts";
 import { toolServers } from "../features/tool-servers/feature.ts";
@@ -58,6 +60,7 @@ export const features = [
   developmentIssuer,
   embeddedIssuer,
   incidents,
+  storageViolations,
   audit,
   encryption,
   apiKeys,
@@ -91,6 +94,7 @@ export const features = [
   classification,
   intake,
   history,
+  dashboard,
   credentials,
   colony,
   waitingCalls,

@@ -2,7 +2,6 @@
 
 import { integer } from "../../config/setting.ts";
 import { defineFeature } from "../feature.ts";
-import { createAllTenantsReads } from "./all-tenants.ts";
 import { startSealing, startTellingHeads } from "./chain/sealing.ts";
 import { createCrossings } from "./crossings.ts";
 import { createRefusals } from "./refusals.ts";
@@ -30,7 +29,6 @@ export const audit = defineFeature({
     return {
       service: {
         ...audit,
-        ...createAllTenantsReads({ sql, audit, now }),
         /** Registers how rows of another feature are erased that are kept as long as the log. */
         erases: (erase: EraseOlder): void => void others.push(erase),
       },

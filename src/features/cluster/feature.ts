@@ -51,8 +51,7 @@ export const cluster = defineFeature({
     return {
       service: cluster,
       routes: clusterRoutes(cluster),
-      jobs: [
-() => repeatedly(tellEveryMs, cluster.tell, report)      ],
+      jobs: [() => repeatedly(tellEveryMs, cluster.tell, report)],
       leaving: () => void cluster.drain().catch(report),
     };
   },

@@ -3,13 +3,15 @@
 import { integer } from "../../config/setting.ts";
 import { audit } from "../audit/feature.ts";
 import { defineFeature } from "../feature.ts";
+import { storageViolations } from "../storage-violations/feature.ts";
+import { violationOfCall } from "../storage-violations/port.ts";
 import { IncidentRecord } from "./records.ts";
 import { incidentRoutes } from "./routes.ts";
-import { createIncidents } from "./service.ts";
+import { createIncidents, type Incident } from "./service.ts";
 
 export const incidents = defineFeature({
   name: "incidents",
-  needs: { audit },
+  needs: { audit, storageViolations },
   tenantTables: ["security_incidents"],
   schemas: { SecurityIncident: IncidentRecord },
   settings: {
@@ -21,7 +23,7 @@ export const incidents = defineFeature({
       default: 90,
     }),
   },
-  open({ settings, sql, now, newId, warn }, { audit }) {
+  open({ settings, sql, now, newId, warn }, { audit, storageViolations }) {
     const incidents = createIncidents({
       sql,
       now,
@@ -30,8 +32,16 @@ export const incidents = defineFeature({
       warn: (error) => warn("incidents", { error: String(error) }),
     });
     return {
-      service: incidents,
-      routes: incidentRoutes(sql, audit),
+      service: {
+        ...incidents,
+        /** A call that was refused for its path is a storage violation as well. */
+        report(incident: Incident): void {
+          incidents.report(incident);
+          const violation = violationOfCall(incident);
+          if (violation !== null) storageViolations.recordViolation(violation);
+        },
+      },
+      routes: incidentRoutes({ sql, audit, now }),
       queues: [{ name: "incidents", depth: incidents.waiting }],
       close: incidents.stop,
     };

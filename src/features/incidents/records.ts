@@ -73,6 +73,14 @@ export async function listIncidents(
   return listOf("incidents", items, page, (item) => [String(Date.parse(item.created_at)), item.id]);
 }
 
+/** Records made since; of all tenants for null. */
+export async function countIncidents(sql: Sql, tenant: string | null, since: Date): Promise<number> {
+  const of = tenant === null ? sql`true` : sql`tenant = ${tenant}`;
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from security_incidents where ${of} and created_at >= ${since}`;
+  return row?.count ?? 0;
+}
+
 interface Row {
   readonly id: string;
   readonly tenant: string;

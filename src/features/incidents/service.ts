@@ -2,12 +2,13 @@
  * Security incidents: durable, and reporting one never waits. They are gathered in memory and
  * written once a second; equal ones of one run or session within a minute are one record with a count.
  */
-import { createHash } from "node:crypto";
 import type { Json } from "../../../actors/kernel/json.ts";
 import { iso } from "../../../actors/kernel/time.ts";
 import { madeStorable } from "../../../actors/manifest/storable.ts";
+import { type Recurrence, Recurring } from "../../lib/recurring.ts";
 import { repeatedly } from "../../lib/timers.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
+import { countIncidents } from "./records.ts";
 
 /** Every category with its severity (docs/reference/identity.md). */
 export const severities = {
@@ -54,6 +55,8 @@ export interface Incidents {
   counts(): ReadonlyMap<Category, number>;
   /** Records of the last minute, and those that are not written yet. */
   waiting(): number;
+  /** Records made since; of all tenants for null. */
+  countSince(tenant: string | null, since: Date): Promise<number>;
   /** Writes what was reported so far. */
   flush(): Promise<void>;
   /** The last flush; nothing may be reported afterwards. */
@@ -69,76 +72,32 @@ export interface IncidentsOptions {
   warn(error: unknown): void;
 }
 
-const sharedForMs = 60_000;
 const flushEveryMs = 1_000;
 const clearEveryMs = 3_600_000;
-/** Different incidents of one run or session in a minute; further ones share a record that says only that. */
-const maxPerSubject = 100;
-/** Records under way at once; beyond that new ones are only counted by those that exist. */
-const maxOpen = 20_000;
-
-interface Open {
-  readonly id: string;
-  readonly incident: Incident;
-  readonly firstAt: number;
-  lastAt: number;
-  /** Not written yet. */
-  pending: number;
-}
 
 /** Starts the writer. */
 export function createIncidents({ sql, now, newId, retentionDays, warn }: IncidentsOptions): Incidents {
-  const open = new Map<string, Open>();
-  const subjects = new Map<string, number>();
+  const open = new Recurring<Incident>({
+    now,
+    newId,
+    subjectOf,
+    kindOf: ({ category, toolName, violationType, details }) => [category, toolName, violationType, details],
+    furtherOf,
+    beyondOf: ({ tenant }) => tenant,
+  });
   let writing: Promise<void> = Promise.resolve();
 
   const reported = new Map<Category, number>();
 
   function report(incident: Incident): void {
-    const at = now();
     reported.set(incident.category, (reported.get(incident.category) ?? 0) + 1);
-    const subject = subjectOf(incident);
-    if (counted(keyOf(subject, incident), at)) return;
-    const others = subjects.get(subject) ?? 0;
-    if (open.size >= maxOpen) add(incident.tenant, furtherOf(incident), at);
-    else if (others >= maxPerSubject) add(subject, furtherOf(incident), at);
-    else {
-      subjects.set(subject, others + 1);
-      add(subject, incident, at);
-    }
+    open.note(incident);
   }
 
-  function add(subject: string, incident: Incident, at: number): void {
-    const key = keyOf(subject, incident);
-    if (!counted(key, at)) open.set(key, { id: newId(), incident, firstAt: at, lastAt: at, pending: 1 });
-  }
+  const write = (): Promise<void> => open.write(writeSome);
 
-  /** Counts it by the record of its minute, or of an earlier one that is still to be written. */
-  function counted(key: string, at: number): boolean {
-    const known = open.get(key);
-    if (known === undefined || (known.pending === 0 && at - known.firstAt >= sharedForMs)) return false;
-    known.pending += 1;
-    known.lastAt = at;
-    return true;
-  }
-
-  async function write(): Promise<void> {
-    const changed = [...open.values()].filter(({ pending }) => pending > 0);
-    for (let from = 0; from < changed.length; from += 500) await writeSome(changed.slice(from, from + 500));
-    const at = now();
-    for (const [key, { pending, firstAt }] of open) {
-      if (pending === 0 && at - firstAt >= sharedForMs) open.delete(key);
-    }
-    subjects.clear();
-    for (const { incident } of open.values()) {
-      const subject = subjectOf(incident);
-      subjects.set(subject, (subjects.get(subject) ?? 0) + 1);
-    }
-  }
-
-  async function writeSome(changed: readonly Open[]): Promise<void> {
-    const counts = changed.map(({ pending }) => pending);
-    const rows = changed.map(({ id, incident, firstAt, lastAt, pending }) => ({
+  async function writeSome(changed: readonly Recurrence<Incident>[]): Promise<void> {
+    const rows = changed.map(({ id, item: incident, firstAt, lastAt, count }) => ({
       id,
       tenant: incident.tenant,
       category: incident.category,
@@ -149,7 +108,7 @@ export function createIncidents({ sql, now, newId, retentionDays, warn }: Incide
       tool_name: incident.toolName,
       violation_type: incident.violationType,
       details: incident.details,
-      count: pending,
+      count,
       created_at: iso(firstAt),
       last_seen_at: iso(lastAt),
     }));
@@ -161,9 +120,6 @@ export function createIncidents({ sql, now, newId, retentionDays, warn }: Incide
         last_seen_at timestamptz)
       on conflict (id) do update set
         count = security_incidents.count + excluded.count, last_seen_at = excluded.last_seen_at`;
-    changed.forEach((record, at) => {
-      record.pending -= counts[at] ?? 0;
-    });
   }
 
   const flush = (): Promise<void> => {
@@ -183,6 +139,7 @@ export function createIncidents({ sql, now, newId, retentionDays, warn }: Incide
     counts: () => reported,
     waiting: () => open.size,
     flush,
+    countSince: (tenant, since) => countIncidents(sql, tenant, since),
     async stop() {
       clearInterval(writer);
       await stopClearing();
@@ -203,9 +160,3 @@ const furtherOf = (incident: Incident): Incident => ({
   violationType: null,
   details: { further: true },
 });
-
-function keyOf(subject: string, { category, toolName, violationType, details }: Incident): string {
-  return createHash("sha256")
-    .update(JSON.stringify([subject, category, toolName, violationType, details]))
-    .digest("base64");
-}

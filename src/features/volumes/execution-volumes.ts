@@ -4,6 +4,7 @@ import type { Plan } from "../../../actors/execution/start/plan.ts";
 import type { InstanceMount } from "../../adapters/sandbox/port.ts";
 import { isUuid } from "../../http/route.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
+import type { StorageViolations } from "../storage-violations/port.ts";
 import { VolumeLayout } from "./layout.ts";
 import { type VolumeReader, visibilityOf, volumeRecords } from "./records.ts";
 import { type KnownExecutions, volumesInUse } from "./runs/in-use.ts";
@@ -22,11 +23,12 @@ export interface VolumesOptions {
   readonly executions: KnownExecutions;
   readonly newId: () => string;
   readonly now: () => number;
+  readonly recordViolation: StorageViolations["recordViolation"];
 }
 
 export type Volumes = ReturnType<typeof createVolumes>;
 
-export function createVolumes({ sql, dataDir, executions, newId, now }: VolumesOptions) {
+export function createVolumes({ sql, dataDir, executions, newId, now, recordViolation }: VolumesOptions) {
   const layout = new VolumeLayout(dataDir);
   const records = volumeRecords(sql);
   const { attached, running } = volumesInUse(records, executions);
@@ -54,7 +56,7 @@ export function createVolumes({ sql, dataDir, executions, newId, now }: VolumesO
     eraseDeleted: removal.eraseDeleted,
     removeOfTenant: removal.removeOfTenant,
 
-    /** Of the given volumes, those that the starter may read, by id. @param volumeIds in lower case; others than UUIDs are none */
+    /** Of the given volumes, those that the starter may read, by id; one that is there and hidden is a violation. @param volumeIds in lower case; others than UUIDs are none */
     async readable(
       tenant: string,
       reader: VolumeReader,
@@ -63,6 +65,20 @@ export function createVolumes({ sql, dataDir, executions, newId, now }: VolumesO
       const wanted = volumeIds.filter(isUuid);
       if (wanted.length === 0) return new Map();
       const rows = await records.readable(tenant, wanted, visibilityOf(reader, tenant));
+      const missing = wanted.filter((id) => !rows.some(({ volume_id }) => volume_id === id));
+      for (const id of missing) {
+        recordViolation({
+          category: "unauthorized_volume_access",
+          tenant,
+          by: reader === null ? null : `${reader.realm}/${reader.userId}`,
+          volumeId: null,
+          executionId: null,
+          path: null,
+          operation: "execution.start",
+          details: { ...(reader === null ? {} : { user_id: reader.userId }), requested_volume: id },
+          settle: async () => ((await records.isHidden([id])) ? { volumeId: null } : null),
+        });
+      }
       return new Map(rows.map((row) => [row.volume_id, row]));
     },
 

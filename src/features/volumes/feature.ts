@@ -1,6 +1,7 @@
 /** Volumes: files that outlive an execution, and what executions mount. */
 import { audit } from "../audit/feature.ts";
 import { defineFeature } from "../feature.ts";
+import { storageViolations } from "../storage-violations/feature.ts";
 import { tools } from "../tools/feature.ts";
 import { fsTools } from "../tools/fs/feature.ts";
 import type { VolumesOptions } from "./execution-volumes.ts";
@@ -13,8 +14,8 @@ export const volumes = defineFeature({
   name: "volumes",
   tenantTables: ["volume_mounts", "volumes"],
   schemas: named,
-  needs: { audit, tools, fsTools },
-  open({ sql, dataDir, tenants, now, newId }, { audit }) {
+  needs: { audit, storageViolations, tools, fsTools },
+  open({ sql, dataDir, tenants, now, newId }, { audit, storageViolations: { recordViolation } }) {
     const holders: VolumesOptions["executions"][] = [];
     const volumes = openVolumes({
       sql,
@@ -22,6 +23,7 @@ export const volumes = defineFeature({
       executions: async (ids) => (await Promise.all(holders.map((known) => known(ids)))).flat(),
       now,
       newId,
+      recordViolation,
     });
     return {
       service: {
@@ -35,7 +37,7 @@ export const volumes = defineFeature({
         await volumes.removeOfTenant(tenant);
         return true;
       },
-      routes: volumeRoutes({ sql, volumes, audit, terms: tenants.terms, now, newId }),
+      routes: volumeRoutes({ sql, volumes, audit, recordViolation, terms: tenants.terms, now, newId }),
     };
   },
 });

@@ -61,6 +61,14 @@ export function volumeRecords(sql: Sql) {
           and deleted_at is null and ${seen(who)}`;
     },
 
+    /** Whether one of the volumes, which a reader does not see, is there for others, in whichever tenant. */
+    async isHidden(volumeIds: readonly string[]): Promise<boolean> {
+      const rows = await sql`
+        select 1 from volumes
+        where volume_id = any(${[...volumeIds]}::uuid[]) and kind <> 'run' and deleted_at is null limit 1`;
+      return rows.length > 0;
+    },
+
     /** A user's volume by its label. */
     async byLabel(tenant: string, owner: VolumeOwner, label: string, query: Query = sql): Promise<VolumeRow | null> {
       const [row] = await query<VolumeRow[]>`

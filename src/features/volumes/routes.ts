@@ -7,7 +7,9 @@ import { listOf, listSchema, pageOf } from "../../http/paging.ts";
 import { type Call, defineRoute, jsonBody, type Route } from "../../http/route.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
 import type { Audit } from "../audit/port.ts";
+import type { StorageViolations } from "../storage-violations/port.ts";
 import type { Volumes } from "./execution-volumes.ts";
+import { recordingRefusals } from "./files/refusals.ts";
 import { fileRoutes } from "./files/routes.ts";
 import { ChangeBody, CreateBody, ListQuery, QuotaBody, VolumeBody, VolumeId } from "./schema.ts";
 import { createVolumeService } from "./service.ts";
@@ -16,6 +18,7 @@ export interface VolumeRoutesOptions {
   readonly sql: Sql;
   readonly volumes: Volumes;
   readonly audit: Audit;
+  readonly recordViolation: StorageViolations["recordViolation"];
   /** What a tenant may have, as it stands now. */
   readonly terms: (tenant: string) => Promise<TenantTerms>;
   /** Unix ms. */
@@ -24,14 +27,15 @@ export interface VolumeRoutesOptions {
   readonly newId: () => string;
 }
 
-export function volumeRoutes({ sql, volumes, audit, terms, now, newId }: VolumeRoutesOptions): readonly Route[] {
+export function volumeRoutes(options: VolumeRoutesOptions): readonly Route[] {
+  const { sql, volumes, audit, terms, now, newId, recordViolation } = options;
   const service = createVolumeService({ sql, volumes, audit, terms, newId });
   type OneCall = Call<{ id: string }>;
   const find = (call: OneCall) => service.find(call, call.params.id);
   const read = { scope: "volume:read" } as const;
   const write = { scope: "volume:write" } as const;
 
-  return [
+  const routes: readonly Route[] = [
     defineRoute({
       method: "POST",
       path: "/v1/volumes",
@@ -111,4 +115,5 @@ export function volumeRoutes({ sql, volumes, audit, terms, now, newId }: VolumeR
     }),
     ...fileRoutes({ sql, service, find, now, newId }),
   ];
+  return recordingRefusals(routes, { records: volumes.records, recordViolation });
 }

@@ -50,6 +50,7 @@ beforeEach(() => {
       }),
     newId: Bun.randomUUIDv7,
     now: Date.now,
+    recordViolation: () => {},
   });
 });
 

@@ -251,3 +251,76 @@ test("a volume as source: mounted, attached while it runs, counted; foreign refu
     body: { code: "invalid_volume", issues: [{ code: "volume_not_found" }] },
   });
 });
+
+describe("violations", () => {
+  type Record = { [name: string]: unknown; details: { [name: string]: unknown } };
+  const listed = async (who: Readonly<{ [name: string]: string }>, query = ""): Promise<Record[]> =>
+    (await at.node.call("GET", `/v1/storage/violations${query}`, undefined, who)).body.items;
+  const someOf = (who: Readonly<{ [name: string]: string }>, count: number, query = "") =>
+    until(
+      async () => {
+        const items = await listed(who, query);
+        return items.length >= count ? items : null;
+      },
+      { what: `${count} violations` },
+    );
+
+  test("a refused path leaves one, with the volume only where the caller sees it", async () => {
+    const who = await at.newUser();
+    const [own, foreign] = [await at.made(who), await at.made(await at.newUser())];
+    for (const id of [own, own, foreign, "chat-attachments"]) {
+      expect(await at.put(who, id, "x", "?path=../x")).toMatchObject({ status: 422, body: { code: "invalid_path" } });
+    }
+    expect((await at.call(who, "GET", `/${own}/files?path=a%07`)).status).toBe(422);
+    await at.put(who, own, "x", "?path=/x");
+    symlinkSync("/etc", at.hostOf(own, "out"));
+    expect((await at.get(who, `/${own}/files/download?path=/out/passwd`)).status).toBe(422);
+    const items = await someOf(who, 5);
+    const shown = items.map(({ type, volume_id, path, operation, details }) =>
+      [type, volume_id, path, operation, details.count].join(" "),
+    );
+    expect(shown.sort()).toEqual(
+      [
+        `path_traversal_blocked ${own} ../x files.upload 2`,
+        "path_traversal_blocked  ../x files.upload 1",
+        "path_traversal_blocked  ../x files.upload 1",
+        `filesystem_policy_violation ${own} a\u0007 files.list 1`,
+        `path_traversal_blocked ${own} /out/passwd files.download 1`,
+      ].sort(),
+    );
+  });
+
+  test("a volume of others and a full one leave one, an unknown volume none", async () => {
+    const who = await at.newUser();
+    const id = await at.made(who, { size_limit_bytes: 10 });
+    const foreign = await at.made(await at.newUser());
+    expect((await at.call(who, "GET", `/${crypto.randomUUID()}`)).status).toBe(404);
+    expect((await at.call(who, "DELETE", `/${foreign}`)).status).toBe(404);
+    expect((await at.put(who, id, "12345678901", "?path=/full")).status).toBe(402);
+    const items = await someOf(who, 2);
+    expect(items.map(({ type, volume_id, operation }) => [type, volume_id, operation])).toEqual(
+      expect.arrayContaining([
+        ["unauthorized_volume_access", null, "volume.delete"],
+        ["quota_exceeded", id, "files.upload"],
+      ]),
+    );
+    expect(items).toHaveLength(2);
+  });
+
+  test("both paths answer; all tenants are shown to operators alone, on record", async () => {
+    const who = await at.newUser();
+    await at.put(who, await at.made(who), "x", "?path=../x");
+    const [mine] = await someOf(who, 1);
+    const operator = { Authorization: `Bearer ${await at.node.token()}` };
+    const both = await at.node.call("GET", "/v1/observability/storage-violations", undefined, who);
+    expect(both.body).toMatchObject({ count: 1, items: [mine], violations: [mine], next_cursor: null });
+    const own = await listed(operator, `?tenant_id=${mine?.tenant_id}`);
+    expect(own.map(({ tenant_id }) => tenant_id)).not.toContain(mine?.tenant_id);
+    expect(await listed(operator, `?all_tenants=true&tenant_id=${mine?.tenant_id}`)).toMatchObject([{ id: mine?.id }]);
+    expect((await listed(operator, "?all_tenants=true")).length).toBeGreaterThan(1);
+    const refused = await at.node.call("GET", "/v1/storage/violations?all_tenants=true", undefined, who);
+    expect(refused).toMatchObject({ status: 403, body: { code: "operator_required" } });
+    const entries = await at.node.call("GET", "/v1/audit?action=tenant.all_read", undefined, operator);
+    expect(entries.body.items).toMatchObject([{ target: { id: "*" } }, { target: { id: mine?.tenant_id } }]);
+  });
+});

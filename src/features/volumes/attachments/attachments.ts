@@ -15,7 +15,7 @@ import { sha256Of } from "../files/digests.ts";
 import { lookAt, withFile } from "../files/files.ts";
 import { readPath } from "../files/paths.ts";
 import { isDirectory } from "../layout.ts";
-import { ownerOf, type VolumeReader, visibilityOf } from "../records.ts";
+import { ownerOf, type VolumeReader } from "../records.ts";
 
 /** Names the caller's own volume of that label, wherever a volume is named. */
 export const CHAT_ATTACHMENTS = "chat-attachments";
@@ -40,7 +40,7 @@ type Reference = Static<typeof Reference>;
  *   `attachment_changed` at `attachments.<n>…`
  */
 export async function checkFiles(
-  volumes: Pick<Volumes, "records" | "layout">,
+  volumes: Pick<Volumes, "records" | "layout" | "readable">,
   tenant: string,
   reader: VolumeReader,
   refs: readonly Json[],
@@ -58,7 +58,7 @@ const refused = (issues: readonly Issue[]): Problem =>
   invalid("invalid_attachment", "The attachments cannot be used", issues);
 
 async function check(
-  { records, layout }: Pick<Volumes, "records" | "layout">,
+  volumes: Pick<Volumes, "records" | "layout" | "readable">,
   tenant: string,
   reader: VolumeReader,
   ref: Json,
@@ -73,10 +73,10 @@ async function check(
   const fault = faultOf(reference, at);
   if (fault !== null) return [fault];
   const missing = [{ path: at, message: "there is no such file in a volume of yours", code: "attachment_not_found" }];
-  const row = await findVolume(records, tenant, reader, reference.volume_id);
-  if (row === null || !isDirectory(layout.volume(row.volume_id))) return missing;
+  const row = await findVolume(volumes, tenant, reader, reference.volume_id);
+  if (row === null || !isDirectory(volumes.layout.volume(row.volume_id))) return missing;
   const path = readPath(reference.path);
-  const view = viewOf(layout.volume(row.volume_id), "/");
+  const view = viewOf(volumes.layout.volume(row.volume_id), "/");
   try {
     const entry = lookAt(view, path);
     if (entry.directory) return missing;
@@ -119,14 +119,14 @@ function faultOf({ volume_id, path, name, mime_type }: Reference, at: string): I
 }
 
 async function findVolume(
-  records: Volumes["records"],
+  volumes: Pick<Volumes, "records" | "readable">,
   tenant: string,
   reader: VolumeReader,
   volumeId: string,
 ): Promise<{ readonly volume_id: string } | null> {
   if (volumeId === CHAT_ATTACHMENTS) {
-    return reader === null ? null : records.byLabel(tenant, ownerOf(reader, tenant), CHAT_ATTACHMENTS);
+    return reader === null ? null : volumes.records.byLabel(tenant, ownerOf(reader, tenant), CHAT_ATTACHMENTS);
   }
-  const [row] = await records.readable(tenant, [volumeId.toLowerCase()], visibilityOf(reader, tenant));
-  return row ?? null;
+  const id = volumeId.toLowerCase();
+  return (await volumes.readable(tenant, reader, [id])).has(id) ? { volume_id: id } : null;
 }

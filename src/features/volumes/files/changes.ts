@@ -8,7 +8,7 @@ import type { VolumeRow } from "../records.ts";
 import type { VolumeService } from "../service.ts";
 import type { Digests } from "./digests.ts";
 import { lookAt } from "./files.ts";
-import { answering, invalidPath, pathNotFound } from "./paths.ts";
+import { answering, invalidPath, leadsOut, pathNotFound } from "./paths.ts";
 
 export function createChanges(service: VolumeService, digests: Digests) {
   const viewFor = (row: VolumeRow): ViewSpec => viewOf(service.layout.volume(row.volume_id), "/");
@@ -16,7 +16,7 @@ export function createChanges(service: VolumeService, digests: Digests) {
   async function run(row: VolumeRow, name: string, given: Record<string, unknown>, signal: AbortSignal): Promise<void> {
     const request = { name, arguments: given, tenant: row.tenant, signal };
     const outcome = await runFsTool(viewFor(row), request).catch(outcomeOf);
-    if (outcome.status === "refused") throw invalidPath("leads out of the volume");
+    if (outcome.status === "refused") throw leadsOut(outcome.attempted);
     if (outcome.status === "failed") throw new ToolFailure(outcome.code, outcome.message);
   }
 

@@ -144,8 +144,12 @@ export function fileRoutes({ sql, service, find, now, newId }: FileRoutesOptions
         "is_a_directory",
         "missing_file",
       ],
-      handler: async (call) =>
-        upload(service, digests, room, call, await find(call), call.request, call.query.path ?? null),
+      handler: async (call) => {
+        const path = call.query.path ?? null;
+        // What can be told of it is told before the volume is looked up.
+        if (path !== null) readPath(path);
+        return upload(service, digests, room, call, await find(call), call.request, path);
+      },
     }),
     defineRoute({
       method: "POST",

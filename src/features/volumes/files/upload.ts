@@ -16,7 +16,7 @@ import type { Caller, VolumeService } from "../service.ts";
 import type { Digests } from "./digests.ts";
 import { typeOfName } from "./files.ts";
 import { boundaryOf, decoded, partsOf } from "./multipart.ts";
-import { answering, invalidPath, isDirectoryProblem, readPath } from "./paths.ts";
+import { answering, invalidPath, isDirectoryProblem, PathRefused, readPath } from "./paths.ts";
 import { sniffBytes, sniffedType } from "./sniff.ts";
 import { boundsOf, type ComingUpload, noRoom, type UploadRoom } from "./upload-room.ts";
 
@@ -207,7 +207,11 @@ function usableName(name: string | null): string | null {
   if (name === null || name === "") return null;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is looked for
   const unusable = /[/\\\u0000-\u001f\u007f]/.test(name) || name === "." || name === ".." || !name.isWellFormed();
-  if (unusable || Buffer.byteLength(name) > 255) throw invalidPath("has a filename that cannot be used");
+  if (unusable || Buffer.byteLength(name) > 255) {
+    const climbs = name.split(/[/\\]/).includes("..");
+    const violation = climbs ? "path_traversal_blocked" : "filesystem_policy_violation";
+    throw new PathRefused("has a filename that cannot be used", violation, name);
+  }
   return name;
 }
 

@@ -70,6 +70,7 @@ export async function openFixture() {
     executions: records.known,
     now: Date.now,
     newId: () => Bun.randomUUIDv7(),
+    recordViolation: () => {},
   });
   const ready = Promise.withResolvers<Runs>();
   const node = await startTestNode(stores, {

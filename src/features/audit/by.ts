@@ -1,4 +1,4 @@
-/** Who did what is audited: callers, agents, the service itself. */
+/** Who does what the log tells of. */
 import type { Identity } from "../../../actors/identity/identity.ts";
 import type { AuditedBy } from "../../../actors/kernel/audit.ts";
 import { madeStorable } from "../../../actors/manifest/storable.ts";
