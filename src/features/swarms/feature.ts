@@ -1,6 +1,7 @@
 /** Swarms: executions that go on together hold resources alone and send each other messages. */
 import { swarm } from "../../../actors/swarm/swarm.ts";
 import { repeatedly } from "../../lib/timers.ts";
+import { audit } from "../audit/feature.ts";
 import { executions } from "../executions/feature.ts";
 import { defineFeature } from "../feature.ts";
 import { managementTools } from "../management-tools/feature.ts";
@@ -21,7 +22,7 @@ export const swarms = defineFeature({
   name: "swarms",
   schemas: { Swarm },
   tenantTables: ["swarm_messages", "swarm_locks", "swarms"],
-  needs: { executions, managementTools, tools },
+  needs: { audit, executions, managementTools, tools },
   open({ sql, runtime, newId, warn }, { executions, managementTools }) {
     const records = swarmRecords(sql);
     const reading = swarmReading(sql);
