@@ -46,6 +46,7 @@ test("development needs nothing", () => {
     openEgress: true,
     egressAllowPrivate: null,
     incidentRetentionDays: 90,
+    storageViolationRetentionDays: 90,
     stimulusRetentionDays: 30,
     auditRetentionDays: 400,
     masterKey: null,

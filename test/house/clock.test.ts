@@ -11,6 +11,7 @@ const allowed: Readonly<Record<string, string>> = {
   "src/store/bullmq.ts": "until a node has asked PostgreSQL, and the text that is replaced",
   "src/adapters/sandbox/process/process-sandbox.ts": "compared with times of files, which this machine writes",
   "src/adapters/sandbox/process/cleanup/removal.ts": "compared with times of files, which this machine writes",
+  "src/adapters/sandbox/stillness.ts": "compared with times of files, which this machine writes",
   "src/adapters/sandbox/docker/private-images.ts": "compared with times of files, which this machine writes",
   "src/programs/edge-daemon/clock.ts": "the machine of a host, which has no database; watched against a steady clock",
   "src/programs/bootstrap/transport.ts": "runs in a sandbox, without a database; compared with a date of HTTP",

@@ -224,6 +224,11 @@ export interface Sandbox {
   /** Has a paused instance go on. Repeatable; nothing happens to one that is not paused, or gone. */
   resume(instanceId: string): Promise<void>;
   /**
+   * Does the work, which is to be short, while the instance stands still, where this host can have it do so. One that is
+   * paused stays so. Absent where nothing of an instance writes.
+   */
+  hold?<T>(instanceId: string, work: () => Promise<T>): Promise<T>;
+  /**
    * Runs a command inside an instance, beside its program and held to the same bounds. It ends with its own time limit, and
    * with the instance; `max_output_bytes` bounds what comes back.
    * @returns null where nothing leads into it: it does not run, stands still, or this host has no way in

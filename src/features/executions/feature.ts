@@ -16,6 +16,7 @@ import { limits } from "../limits/feature.ts";
 import { pipeline } from "../pipeline/feature.ts";
 import { references } from "../references/feature.ts";
 import { securityContexts } from "../security-contexts/feature.ts";
+import { storageViolations } from "../storage-violations/feature.ts";
 import { createCommandTool, tools } from "../tools/feature.ts";
 import { fsTools } from "../tools/fs/feature.ts";
 import { volumes } from "../volumes/feature.ts";
@@ -131,11 +132,24 @@ export const executions = defineFeature({
     pipeline,
     references,
     securityContexts,
+    storageViolations,
   },
   settings: executionSettings,
   open(
     { settings, ...node },
-    { agents, approvals, volumes, tools, executionTokens, incidents, limits, pipeline, references, securityContexts },
+    {
+      agents,
+      approvals,
+      volumes,
+      tools,
+      executionTokens,
+      incidents,
+      limits,
+      pipeline,
+      references,
+      securityContexts,
+      storageViolations,
+    },
   ) {
     const { sql, redisServers, prefix, runtime, sandboxes, models, outside, streams, now, info, warn } = node;
     const records = executionRecords(sql);
@@ -185,7 +199,7 @@ export const executions = defineFeature({
     const { startAs, cancelOfAgent } = executions;
     let gatewayUrl = "";
     const wire = openHandsWire(redisServers, prefix, runtime.nodeId);
-    const listed = requireListed({ plans, view: (plan) => volumes.view(plan, false) });
+    const listed = requireListed({ plans, view: (plan) => volumes.view(plan, null) });
     const hands = createHands({
       runtime,
       plans,
@@ -224,7 +238,7 @@ export const executions = defineFeature({
         mintEgressToken: executionTokens.egress.mint,
         instanceMounts: volumes.instanceMounts,
         references: referred,
-        contextText: contextTexts({ runtime, outside, view: (plan) => volumes.view(plan, false), maskerOf }),
+        contextText: contextTexts({ runtime, outside, view: (plan) => volumes.view(plan, null), maskerOf }),
       };
       const { maxInstances } = settings;
       const parking = createParking({ runtime, afterMs: settings.toolWaitParkSeconds * 1000, now });
@@ -234,6 +248,7 @@ export const executions = defineFeature({
           parking,
           sandboxes,
           watchVolumes: volumes.watchLimits,
+          recordViolation: storageViolations.recordViolation,
           maxInstances,
           hasRoom,
         }).map(atWork.counting),

@@ -1,6 +1,7 @@
 /** Volumes as executions use them: settled at the start, mounted, measured, taken away. */
 import type { SourceVolume } from "../../../actors/execution/start/mounts.ts";
 import type { Plan } from "../../../actors/execution/start/plan.ts";
+import type { TenantTerms } from "../../../actors/policy/quota.ts";
 import type { InstanceMount } from "../../adapters/sandbox/port.ts";
 import { isUuid } from "../../http/route.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
@@ -12,7 +13,8 @@ import { mountRun } from "./runs/instance-mounts.ts";
 import { measuring } from "./runs/measuring.ts";
 import { removing } from "./runs/removal.ts";
 import { settling } from "./runs/settle.ts";
-import { watchLimits } from "./runs/size-watch.ts";
+import { sharedBounds } from "./runs/shared-bounds.ts";
+import { type Watched, watchLimits } from "./runs/size-watch.ts";
 import { viewing } from "./runs/views.ts";
 import { requireCompatible } from "./shared-mounts.ts";
 
@@ -24,16 +26,19 @@ export interface VolumesOptions {
   readonly newId: () => string;
   readonly now: () => number;
   readonly recordViolation: StorageViolations["recordViolation"];
+  /** What a tenant may have, as it stands now. */
+  readonly terms: (tenant: string) => Promise<TenantTerms>;
 }
 
 export type Volumes = ReturnType<typeof createVolumes>;
 
-export function createVolumes({ sql, dataDir, executions, newId, now, recordViolation }: VolumesOptions) {
+export function createVolumes({ sql, dataDir, executions, newId, now, recordViolation, terms }: VolumesOptions) {
   const layout = new VolumeLayout(dataDir);
   const records = volumeRecords(sql);
   const { attached, running } = volumesInUse(records, executions);
   const { settle } = settling(records, newId);
-  const { view, readingView } = viewing(layout);
+  const bounds = sharedBounds({ sql, terms });
+  const { view, readingView } = viewing(layout, bounds);
   const { usageOf, measureWritten } = measuring(layout, records, attached, now);
   const removal = removing(layout, records, attached, now);
   const { removeOfExecution, removeOfErased, removeOfRun, removeOfAgent, heldForRuns, removeHeld } = removal;
@@ -99,13 +104,10 @@ export function createVolumes({ sql, dataDir, executions, newId, now, recordViol
       return mountRun(layout, run);
     },
 
-    /** Calls `exceeded` once a volume of the execution is larger than its limit (`runs/size-watch.ts`). */
-    watchLimits(
-      executionId: string,
-      plan: Pick<Plan, "mounts" | "filesystem" | "resources">,
-      exceeded: () => void,
-    ): () => void {
-      return watchLimits(layout, executionId, plan, exceeded);
+    /** Calls `exceeded` once the execution has written more than one of the bounds allows (`runs/size-watch.ts`). */
+    watchLimits(watched: Watched): () => void {
+      const noteUsage = (id: string, bytes: number, files: number) => records.noteUsage(id, bytes, files, false);
+      return watchLimits({ layout, bounds, noteUsage }, watched);
     },
   };
 }

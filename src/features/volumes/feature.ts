@@ -24,6 +24,7 @@ export const volumes = defineFeature({
       now,
       newId,
       recordViolation,
+      terms: tenants.terms,
     });
     return {
       service: {

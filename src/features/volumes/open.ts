@@ -28,7 +28,7 @@ export function openVolumes(options: VolumesOptions) {
     /** The tools that work on volumes. @param planOf of an execution of the tenant */
     toolProviders(planOf: (tenant: string, executionId: string) => Promise<Plan>): readonly ToolProvider[] {
       const fsTools = createFsTools(async (tenant, executionId, growing) =>
-        volumes.view(await planOf(tenant, executionId), growing),
+        volumes.view(await planOf(tenant, executionId), growing ? tenant : null),
       );
       return [
         {

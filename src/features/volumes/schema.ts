@@ -2,7 +2,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Nullable, Time } from "../../../actors/kernel/schema.ts";
 import { pagingQuery } from "../../http/paging.ts";
-import { CHAT_ATTACHMENTS } from "./attachments/attachments.ts";
+import { CHAT_ATTACHMENTS } from "./chat-label.ts";
 
 const uuid = "[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}";
 

@@ -7,7 +7,7 @@ import { type StorageQuota, storageQuota, volumeAllowance } from "../../../actor
 import type { Page } from "../../http/paging.ts";
 import type { Sql, Transaction } from "../../store/postgres/pool.ts";
 import { type Audit, type AuditedCall, auditedBy } from "../audit/port.ts";
-import { CHAT_ATTACHMENTS } from "./attachments/attachments.ts";
+import { CHAT_ATTACHMENTS } from "./chat-label.ts";
 import type { Volumes } from "./execution-volumes.ts";
 import { makeVolumeDirectory, measure } from "./layout.ts";
 import { ownerOf, type VolumeOwner, type VolumeRow, visibilityOf } from "./records.ts";

@@ -72,6 +72,17 @@ export function userVolumeRecords(sql: Sql) {
       return row ?? { volumes: 0, userBytes: 0, tenantBytes: 0, volumeBytes: 0 };
     },
 
+    /** Of the given volumes, those that count in the quotas, and what they hold by the records. */
+    countedOf(
+      tenant: string,
+      volumeIds: readonly string[],
+    ): Promise<Pick<VolumeRow, "volume_id" | "owner_realm" | "owner_user_id" | "used_bytes">[]> {
+      return sql<Pick<VolumeRow, "volume_id" | "owner_realm" | "owner_user_id" | "used_bytes">[]>`
+        select volume_id, owner_realm, owner_user_id, used_bytes::double precision as used_bytes from volumes
+        where tenant = ${tenant} and volume_id = any(${[...volumeIds]}::uuid[])
+          and (kind <> 'run' or workflow is not null) and deleted_at is null`;
+    },
+
     /** Bytes in all volumes of the tenant. */
     async tenantBytes(tenant: string): Promise<number> {
       const [row] = await sql<{ bytes: number }[]>`

@@ -71,7 +71,7 @@ test("it outlives its founder's record until it is over", () => {
   expect(sim.state).toBeNull();
 });
 
-test("in whatever order the news come, it ends dissolved, with all members", () => {
+test("news of members in any order end in a dissolved swarm with all of them", () => {
   const ids = ["a", "b", "c", "d"];
   const order = fc.shuffledSubarray(["end", ...ids, ...ids], { minLength: 9, maxLength: 9 });
   fc.assert(

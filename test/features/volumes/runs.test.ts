@@ -18,6 +18,7 @@ import { executionProtocol } from "../../../actors/execution/messages.ts";
 import { judgeMounts, sourceIds } from "../../../actors/execution/start/mounts.ts";
 import type { MountPlan } from "../../../actors/execution/start/plan.ts";
 import type { ExecutionState } from "../../../actors/execution/state.ts";
+import { usualTerms } from "../../../actors/policy/quota.ts";
 import { createExecutionFiles, executionFileRoutes } from "../../../src/features/executions/files.ts";
 import type { Found } from "../../../src/features/executions/service.ts";
 import { createVolumes, type Volumes } from "../../../src/features/volumes/execution-volumes.ts";
@@ -51,6 +52,7 @@ beforeEach(() => {
     newId: Bun.randomUUIDv7,
     now: Date.now,
     recordViolation: () => {},
+    terms: async (tenant) => usualTerms(tenant),
   });
 });
 
@@ -201,11 +203,11 @@ describe("mounting", () => {
     const mounts = await settle(newId(), run, spec({ mount_path: "/workspace" }));
     const plan = { mounts, filesystem: free };
     const id = mounts[0]?.volume_id ?? "";
-    expect(await volumes.view(plan, false)).toMatchObject({ mounts: [{ host: at(id), freeBytes: null }], rules: null });
+    expect(await volumes.view(plan, null)).toMatchObject({ mounts: [{ host: at(id), freeBytes: null }], rules: null });
     writeFileSync(at(id, "f"), "x".repeat(600));
-    expect((await volumes.view(plan, true)).mounts[0]?.freeBytes).toBe(400);
+    expect((await volumes.view(plan, "acme")).mounts[0]?.freeBytes).toBe(400);
     writeFileSync(at(id, "f"), "x".repeat(1600));
-    expect((await volumes.view(plan, true)).mounts[0]?.freeBytes).toBe(0);
+    expect((await volumes.view(plan, "acme")).mounts[0]?.freeBytes).toBe(0);
   });
 });
 

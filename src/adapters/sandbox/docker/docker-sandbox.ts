@@ -26,12 +26,14 @@ import {
   type SandboxDescription,
 } from "../instance.ts";
 import { isOfOneRun, prepareMountPoints } from "../mount-points.ts";
+import { Stillness } from "../stillness.ts";
 import { deliverAssignment, isAwaiting, settleDelivery, untilUnclaimed, withClaim } from "./assignment-delivery.ts";
 import { planAssignment } from "./assignment-plan.ts";
 import { labels } from "./container-options.ts";
 import { Containers, makeDirectory } from "./containers.ts";
 import { Engine } from "./engine.ts";
 import { followContainer, KeeperWatch } from "./follow.ts";
+import { containerFreezer } from "./freezing.ts";
 import { runInContainer } from "./hand.ts";
 import { Images } from "./images.ts";
 import { ContainerPaths, isAssigned, type LaunchRecord, readVerdict, writeVerdict } from "./paths.ts";
@@ -235,10 +237,13 @@ export class DockerSandbox implements Sandbox {
     const look = () => this.engine.state(container, { size: false });
     const state = await look();
     if (state === null || state.phase !== "running") return "gone";
+    const stillness = new Stillness(directory, containerFreezer(this.engine, container));
     if (!state.isPaused) {
+      stillness.markPaused();
       try {
         await this.engine.pause(container);
       } catch (error) {
+        stillness.markResumed();
         if (!(error instanceof EngineError) || error.status === null) throw error;
         // It may have ended just now, or another node have been first.
         const now = await look();
@@ -247,13 +252,24 @@ export class DockerSandbox implements Sandbox {
       }
     }
     if (readVerdict(directory) === null) return "paused";
+    stillness.markResumed();
     await this.engine.unpause(container);
     return "gone";
   }
 
   async resume(instanceId: string): Promise<void> {
-    const record = await readJson<LaunchRecord>(join(this.paths.instance(instanceId), "launch.json"));
-    if (record !== null) await this.engine.unpause(record.container);
+    const directory = this.paths.instance(instanceId);
+    const record = await readJson<LaunchRecord>(join(directory, "launch.json"));
+    if (record === null) return;
+    new Stillness(directory, null).markResumed();
+    await this.engine.unpause(record.container);
+  }
+
+  async hold<T>(instanceId: string, work: () => Promise<T>): Promise<T> {
+    const directory = this.paths.instance(instanceId);
+    const record = await readJson<LaunchRecord>(join(directory, "launch.json"));
+    if (record === null) return work();
+    return new Stillness(directory, containerFreezer(this.engine, record.container)).hold(work);
   }
 
   async exec(instanceId: string, command: InsideCommand, signal: AbortSignal): Promise<ExecResult | null> {
@@ -283,7 +299,10 @@ export class DockerSandbox implements Sandbox {
       return;
     }
     // What is paused hears nothing.
-    if (state?.isPaused === true) await this.engine.unpause(container);
+    if (state?.isPaused === true) {
+      new Stillness(directory, null).markResumed();
+      await this.engine.unpause(container);
+    }
     if (first) await this.engine.kill(container, "SIGTERM");
     if (await this.#endsWithin(directory, graceMs, phase)) return;
     await this.engine.kill(container, "SIGKILL");

@@ -4,11 +4,13 @@
  */
 import { closeSync, constants, openSync, readSync } from "node:fs";
 import { join } from "node:path";
-import { DiskGrowth, glanceMs } from "../../../lib/files/disk-growth.ts";
+import { DiskGrowth, watchGrowth } from "../../../lib/files/disk-growth.ts";
 import { readJson } from "../../../lib/files/json-file.ts";
 import { EngineError, type ExitReason, type FollowOptions, type InstanceExit, lostExit } from "../instance.ts";
+import { Stillness } from "../stillness.ts";
 import { diskCheckMs, writtenBytes } from "./disk.ts";
 import type { ContainerState, Engine } from "./engine.ts";
+import { containerFreezer, containerWritten } from "./freezing.ts";
 import { aliveName, FrameReader } from "./keeper/protocol.ts";
 import { OutputBuffer } from "./output-buffer.ts";
 import { isAssigned, type LaunchRecord, readVerdict, writeVerdict } from "./paths.ts";
@@ -17,6 +19,8 @@ const engineAwayMs = 500;
 /** An end that is near is looked for at growing intervals, about 2 s in all, then the log is read on. */
 const looksAtTheEnd = 60;
 const lifeCheckMs = 15;
+/** How often to look for what a node held and died with, ms. */
+const deadCheckMs = 2_000;
 
 /** @throws the signal's reason when aborted */
 export async function followContainer(
@@ -71,8 +75,7 @@ async function alongside(
   const stop = new AbortController();
   const aborted = () => stop.abort();
   signal.addEventListener("abort", aborted, { once: true });
-  const disk = setInterval(() => void watch.check(), glanceMs);
-  const watch = new DiskWatch(engine, directory, record);
+  const endWatch = watchDisk(engine, directory, record);
   const life = new KeeperWatch(directory);
   const frames = new FrameReader();
   const log = engine
@@ -92,7 +95,7 @@ async function alongside(
     ]);
   } finally {
     stop.abort();
-    clearInterval(disk);
+    endWatch();
     life.close();
     signal.removeEventListener("abort", aborted);
     await log;
@@ -142,41 +145,33 @@ async function describe(
 }
 
 /** Looks at the disk now and then, and when its file system grows; ends an instance that has written too much. */
-class DiskWatch {
-  #busy = false;
-  readonly #growth: DiskGrowth;
-
-  constructor(
-    readonly engine: Engine,
-    readonly directory: string,
-    readonly record: LaunchRecord,
-  ) {
-    // The engine's own file system is not known; where nothing else is measured ours tells as much.
-    this.#growth = new DiskGrowth(record.measured ?? directory, diskCheckMs, record.diskBytes);
-  }
-
-  async check(): Promise<void> {
-    if (this.#busy || !this.#growth.isDue()) return;
-    this.#busy = true;
-    try {
-      await this.#growth.measuring(() => this.#room());
-    } catch (error) {
+function watchDisk(engine: Engine, directory: string, record: LaunchRecord): () => void {
+  const { container, measured, diskBytes } = record;
+  // The engine's own file system is not known; where nothing else is measured ours tells as much.
+  const growth = new DiskGrowth(measured ?? directory, diskCheckMs, diskBytes, containerWritten(engine, container));
+  /** Bytes that may still be written; null when they cannot be told. */
+  const measure = async (): Promise<number | null> => {
+    const used = await writtenBytes(engine, { container, directory: measured, besideVolumes: directory });
+    if (used === null || used <= diskBytes) return used === null ? null : diskBytes - used;
+    writeVerdict(directory, "disk_exceeded");
+    await engine.kill(container, "SIGKILL");
+    return 0;
+  };
+  const stillness = new Stillness(directory, containerFreezer(engine, container));
+  const forgetting = setInterval(() => void stillness.forgetDead(), deadCheckMs);
+  const end = watchGrowth(
+    growth,
+    measure,
+    (work) => stillness.hold(work),
+    (error) => {
       // Measured again soon.
       if (!(error instanceof EngineError)) throw error;
-    } finally {
-      this.#busy = false;
-    }
-  }
-
-  /** Bytes that may still be written; null when they cannot be told. */
-  async #room(): Promise<number | null> {
-    const { container, measured, diskBytes } = this.record;
-    const used = await writtenBytes(this.engine, { container, directory: measured, besideVolumes: this.directory });
-    if (used === null || used <= diskBytes) return used === null ? null : diskBytes - used;
-    writeVerdict(this.directory, "disk_exceeded");
-    await this.engine.kill(container, "SIGKILL");
-    return 0;
-  }
+    },
+  );
+  return () => {
+    clearInterval(forgetting);
+    end();
+  };
 }
 
 /**

@@ -1,16 +1,10 @@
 /** Stopping all processes of a control group where they stand, and letting them go on: the kernel's freezer. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-
-const pollMs = 10;
-
-interface Freezer {
-  readonly frozen: () => boolean;
-  readonly set: (frozen: boolean) => void;
-}
+import type { Freezer } from "../stillness.ts";
 
 /** The freezer of an instance's groups: a hierarchy of its own in version 1, a file of every group in version 2. */
-function freezerOf(groups: readonly string[]): Freezer | null {
+export function freezerOf(groups: readonly string[]): Freezer | null {
   for (const group of groups) {
     const state = join(group, "freezer.state");
     if (existsSync(state)) {
@@ -30,41 +24,40 @@ function freezerOf(groups: readonly string[]): Freezer | null {
   return null;
 }
 
-/**
- * Resolves once every process of the groups stands still. One that waits in the kernel for a disk may keep the others from
- * it; after `withinMs` all go on.
- * @returns false where the host has no freezer, or it does not take hold in time
- */
-export async function freeze(groups: readonly string[], withinMs: number): Promise<boolean> {
-  try {
-    const freezer = freezerOf(groups);
-    if (freezer === null) return false;
-    freezer.set(true);
-    const until = performance.now() + withinMs;
-    while (performance.now() < until) {
-      if (freezer.frozen()) return true;
-      await Bun.sleep(pollMs);
-    }
-    freezer.set(false);
-    return false;
-  } catch {
-    // The groups are gone, and what was in them.
-    return false;
-  }
+/** The freezer of the control groups that a process of this host is in; null where they are those of this process, too. */
+export function freezerOfProcess(pid: number): Freezer | null {
+  return freezerOf(groupsOfProcess(pid));
 }
 
-/** Whether the processes of the groups stand still. */
-export function isFrozen(groups: readonly string[]): boolean {
+/** The control groups, with a freezer, that a process of this host is in and this process is not. */
+export function groupsOfProcess(pid: number): string[] {
+  const own = new Set(groupsOf("self"));
+  return groupsOf(pid).filter((group) => !own.has(group));
+}
+
+function groupsOf(pid: number | "self"): string[] {
   try {
-    return freezerOf(groups)?.frozen() ?? false;
+    const mounts = readFileSync("/proc/self/mounts", "utf8")
+      .split("\n")
+      .map((line) => line.split(" "));
+    return readFileSync(`/proc/${pid}/cgroup`, "utf8")
+      .split("\n")
+      .flatMap((line) => {
+        const [number, controllers = "", ...path] = line.split(":");
+        const isOne = (of: readonly string[]) =>
+          number === "0" ? of[2] === "cgroup2" : of[2] === "cgroup" && of[3]?.split(",").includes("freezer") === true;
+        if (number !== "0" && !controllers.split(",").includes("freezer")) return [];
+        const mount = mounts.find(isOne)?.[1];
+        return mount === undefined ? [] : [join(mount, path.join(":"))];
+      });
   } catch {
-    return false;
+    return [];
   }
 }
 
 /** Repeatable; nothing happens where nothing is frozen. */
 export function thaw(groups: readonly string[]): void {
   try {
-    freezerOf(groups)?.set(false);
+    void freezerOf(groups)?.set(false);
   } catch {}
 }

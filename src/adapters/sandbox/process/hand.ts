@@ -11,11 +11,11 @@ import { socketFolder } from "../../../lib/sockets/tenant-sockets.ts";
 import type { HandOrder } from "../../../programs/hand/main.ts";
 import { type ExecResult, HandAnswer, type InsideCommand } from "../inside.ts";
 import { instancePaths, sandboxEnvironment } from "../instance-environment.ts";
+import { Stillness } from "../stillness.ts";
 import { type Bubblewrap, bubblewrapCommand, trustedPath } from "./bubblewrap/bubblewrap.ts";
 import { openTexts } from "./bubblewrap/mount-sources.ts";
 import { livingProcesses } from "./cleanup/cleanup.ts";
 import { enteredFolder } from "./entered.ts";
-import { isFrozen } from "./freezing.ts";
 import { defaults } from "./launch/launch.ts";
 import { supervisorScript } from "./launch/start-text.ts";
 import type { LaunchPlan, Layout, ProgramFiles, SupervisorRecord } from "./layout.ts";
@@ -37,8 +37,8 @@ export async function runInside(
 ): Promise<ExecResult | null> {
   const { directory, plan, supervisor } = place;
   const way = wayInto(place);
-  // A command that enters would stand still too.
-  if (way === null || isFrozen(supervisor.cgroups)) return null;
+  // A command that enters would stand still too. Where the instance is only held for a moment it waits with it.
+  if (way === null || new Stillness(directory, null).isPaused()) return null;
   const order: HandOrder = orderOf(place, command);
   const files = plan.contained
     ? openTexts(directory, { start: "", options: optionsInside(place), filter: plan.filter }, 0)

@@ -20,6 +20,7 @@ import {
   type SandboxDescription,
 } from "../instance.ts";
 import { prepareMountPoints } from "../mount-points.ts";
+import { Stillness } from "../stillness.ts";
 import {
   agentOwner,
   type Bubblewrap,
@@ -33,7 +34,7 @@ import { killProcesses, removeGroups } from "./cleanup/cleanup.ts";
 import { forgetRemoved, leaveMark } from "./cleanup/removal.ts";
 import { terminateInstance } from "./cleanup/terminate.ts";
 import { followFiles, readExit } from "./follow.ts";
-import { freeze, thaw } from "./freezing.ts";
+import { freezerOf } from "./freezing.ts";
 import { runInside } from "./hand.ts";
 import { planLaunch } from "./launch/launch.ts";
 import type { ProgramFiles } from "./layout.ts";
@@ -264,16 +265,24 @@ class ProcessSandbox implements Sandbox {
     const supervisor = await readJson<SupervisorRecord>(join(directory, "supervisor.json"));
     const isOver = async () => existsSync(join(directory, "end.json")) || (await readExit(directory)) !== null;
     if (supervisor === null || !isAlive(supervisor) || (await isOver())) return "gone";
-    if (!(await freeze(supervisor.cgroups, frozenWithinMs))) return isAlive(supervisor) ? "unsupported" : "gone";
+    const stillness = new Stillness(directory, freezerOf(supervisor.cgroups));
+    if (!(await stillness.pause(frozenWithinMs))) return isAlive(supervisor) ? "unsupported" : "gone";
     // Asked to end meanwhile: what stands still could not.
     if (!(await isOver())) return "paused";
-    thaw(supervisor.cgroups);
+    await stillness.resume();
     return "gone";
   }
 
   async resume(instanceId: string): Promise<void> {
-    const supervisor = await readJson<SupervisorRecord>(join(this.layout.instance(instanceId), "supervisor.json"));
-    if (supervisor !== null) thaw(supervisor.cgroups);
+    const directory = this.layout.instance(instanceId);
+    const supervisor = await readJson<SupervisorRecord>(join(directory, "supervisor.json"));
+    if (supervisor !== null) await new Stillness(directory, freezerOf(supervisor.cgroups)).resume();
+  }
+
+  async hold<T>(instanceId: string, work: () => Promise<T>): Promise<T> {
+    const directory = this.layout.instance(instanceId);
+    const supervisor = await readJson<SupervisorRecord>(join(directory, "supervisor.json"));
+    return new Stillness(directory, freezerOf(supervisor?.cgroups ?? [])).hold(work);
   }
 
   async exec(instanceId: string, command: InsideCommand, signal: AbortSignal): Promise<ExecResult | null> {

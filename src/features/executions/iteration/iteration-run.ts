@@ -3,9 +3,10 @@
 import { type InstanceEnd, type IterationRun, iterationRunAt } from "../../../../actors/execution/activities.ts";
 import { execution } from "../../../../actors/execution/execution.ts";
 import { executionProtocol, type PickedUpReply } from "../../../../actors/execution/messages.ts";
-import { maxDepth, type Plan, type RuntimeFacts, type Warning } from "../../../../actors/execution/start/plan.ts";
+import { maxDepth, type RuntimeFacts, type Warning } from "../../../../actors/execution/start/plan.ts";
 import type { ExecutionState } from "../../../../actors/execution/state.ts";
 import { type Issue, Problem } from "../../../../actors/kernel/problem.ts";
+import type { Room } from "../../../../actors/policy/storage-room.ts";
 import {
   type InstanceExit,
   type Instances,
@@ -28,6 +29,8 @@ import {
   type Runtime,
   Terminal,
 } from "../../../runtime/port.ts";
+import { type StorageViolations, writtenTooMuch } from "../../storage-violations/port.ts";
+import type { Volumes } from "../../volumes/port.ts";
 import type { ExecutionReferences } from "../references/references.ts";
 import { ConsoleFeed } from "./console.ts";
 import { instanceSpec, type LaunchParts, pullMessage } from "./launch.ts";
@@ -37,7 +40,8 @@ export interface IterationRunOptions extends LaunchParts {
   readonly references: Pick<ExecutionReferences, "environmentOf" | "maskerOf" | "knows">;
   readonly sandboxes: Sandboxes;
   /** Watches how large the volumes of a run grow. @returns a function that ends it */
-  readonly watchVolumes: (executionId: string, plan: Plan, exceeded: () => void) => () => void;
+  readonly watchVolumes: Volumes["watchLimits"];
+  readonly recordViolation: StorageViolations["recordViolation"];
   readonly parking: Pick<Parking, "watch">;
   /** SVC_MAX_INSTANCES */
   readonly maxInstances: number;
@@ -142,11 +146,17 @@ async function runIteration(
   const actor = context.of(executionProtocol);
   await actor.tell("instance_spawned", { instance_id });
   const known = reply.console.stdout + reply.console.stderr;
-  let isFull = false;
+  const seenFull: { room: Room | null } = { room: null };
   const plan = await options.plans.of(context.actor);
-  const endWatch = options.watchVolumes(work.execution_id, plan, () => {
-    isFull = true;
-    void sandbox.terminate(instance_id, 0).catch(() => {});
+  const endWatch = options.watchVolumes({
+    tenant: context.actor.tenant,
+    executionId: work.execution_id,
+    plan,
+    hold: <T>(work: () => Promise<T>) => (sandbox.hold === undefined ? work() : sandbox.hold(instance_id, work)),
+    exceeded: (room) => {
+      seenFull.room = room;
+      void sandbox.terminate(instance_id, 0).catch(() => {});
+    },
   });
   const feed = new ConsoleFeed((news) => actor.tell("console", { instance_id, ...news }), known);
   const shown = hidingOutput(await options.references.maskerOf(context.actor), feed);
@@ -169,7 +179,12 @@ async function runIteration(
     if (startup !== null && plan.startup_script !== null) {
       throw new Terminal("startup_script_failed", startup);
     }
-    return endOf(isFull ? { ...exit, reason: "disk_exceeded" } : exit);
+    const { room } = seenFull;
+    if (room === null && exit.reason !== "disk_exceeded") return endOf(exit);
+    options.recordViolation(
+      writtenTooMuch(context.actor.tenant, work.execution_id, instance_id, room, plan.resources.disk_bytes),
+    );
+    return endOf({ ...exit, reason: "disk_exceeded" });
   } finally {
     endParking();
     endWatch();

@@ -10,6 +10,7 @@ import { isStorable } from "../../../../actors/manifest/storable.ts";
 import { isUuid } from "../../../http/route.ts";
 import { viewOf } from "../../tools/fs/port.ts";
 import { ToolFailure, ToolRefusal } from "../../tools/port.ts";
+import { CHAT_ATTACHMENTS } from "../chat-label.ts";
 import type { Volumes } from "../execution-volumes.ts";
 import { sha256Of } from "../files/digests.ts";
 import { lookAt, withFile } from "../files/files.ts";
@@ -17,8 +18,6 @@ import { readPath } from "../files/paths.ts";
 import { isDirectory } from "../layout.ts";
 import { ownerOf, type VolumeReader } from "../records.ts";
 
-/** Names the caller's own volume of that label, wherever a volume is named. */
-export const CHAT_ATTACHMENTS = "chat-attachments";
 const maxAttachments = 32;
 
 const Text = (maxLength: number) => Type.String({ minLength: 1, maxLength });

@@ -15,10 +15,10 @@ import {
   ToolRefusal,
   type ToolRequest,
 } from "../../tools/port.ts";
+import { CHAT_ATTACHMENTS } from "../chat-label.ts";
 import type { Volumes } from "../execution-volumes.ts";
 import { withFile } from "../files/files.ts";
 import { isDirectory } from "../layout.ts";
-import { CHAT_ATTACHMENTS } from "./attachments.ts";
 
 const Arguments = Type.Object({
   volume_id: Type.String({ minLength: 1, maxLength: 64, description: "volume_id of the attachment" }),

@@ -2,7 +2,7 @@
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import { type Call, isUuid, type Route } from "../../../http/route.ts";
 import type { StorageViolations, Violation } from "../../storage-violations/port.ts";
-import { CHAT_ATTACHMENTS } from "../attachments/attachments.ts";
+import { CHAT_ATTACHMENTS } from "../chat-label.ts";
 import { ownerOf, type VolumeRecords, visibilityOf } from "../records.ts";
 import { PathRefused } from "./paths.ts";
 

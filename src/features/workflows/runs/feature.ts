@@ -16,6 +16,7 @@ import { limits } from "../../limits/feature.ts";
 import { managementTools } from "../../management-tools/feature.ts";
 import { references } from "../../references/feature.ts";
 import { securityContexts } from "../../security-contexts/feature.ts";
+import { storageViolations } from "../../storage-violations/feature.ts";
 import { tools } from "../../tools/feature.ts";
 import { volumes } from "../../volumes/feature.ts";
 import { definitions } from "../definitions/feature.ts";
@@ -60,6 +61,7 @@ export const runs = defineFeature({
     incidents,
     references,
     securityContexts,
+    storageViolations,
   },
   settings: {
     maxCommands: integer("SVC_MAX_COMMANDS", {
@@ -91,6 +93,7 @@ export const runs = defineFeature({
       incidents,
       references,
       securityContexts,
+      storageViolations,
     },
   ) {
     const { sql, dataDir, runtime, sandboxes, outside, streams, now, info } = node;
@@ -147,6 +150,7 @@ export const runs = defineFeature({
           rootAllowed: node.containerRoot,
           instanceMounts: volumes.instanceMounts,
           watchVolumes: volumes.watchLimits,
+          recordViolation: storageViolations.recordViolation,
           secrets: commandSecrets({ references, headerOf }),
           registryLogin: registryLogins({ references, headerOf }),
           mintEgressToken: executionTokens.egress.mint,

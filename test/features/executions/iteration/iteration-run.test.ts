@@ -71,6 +71,7 @@ async function launched({ answers, frozenMs, askMs = 0, launchMs = 0, movedFrom,
   const [activity] = iterationRunActivities({
     sandboxes: new Sandboxes([sandbox]),
     watchVolumes: () => () => {},
+    recordViolation: () => {},
     maxInstances: 4,
     hasRoom: () => true,
     runtime,

@@ -71,6 +71,7 @@ export async function openFixture() {
     now: Date.now,
     newId: () => Bun.randomUUIDv7(),
     recordViolation: () => {},
+    terms: async (tenant) => usualTerms(tenant),
   });
   const ready = Promise.withResolvers<Runs>();
   const node = await startTestNode(stores, {

@@ -8,14 +8,16 @@
  */
 import { closeSync, openSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { DiskGrowth, glanceMs } from "../../../../lib/files/disk-growth.ts";
+import { DiskGrowth, watchGrowth } from "../../../../lib/files/disk-growth.ts";
 import { untilRoom } from "../../../../lib/files/disk-room.ts";
 import { readJson, writeAtomically } from "../../../../lib/files/json-file.ts";
 import { identify, isAlive, type ProcessIdentity, processes, signal } from "../../../../lib/processes/process-table.ts";
+import { writtenBy } from "../../../../lib/processes/written.ts";
 import { childOutput } from "../../../../programs/pipes.ts";
 import type { ExitReason } from "../../instance.ts";
+import { Stillness } from "../../stillness.ts";
 import { openSources, openTexts } from "../bubblewrap/mount-sources.ts";
-import { InstanceCgroup } from "../cgroup.ts";
+import { InstanceCgroup, members } from "../cgroup.ts";
 import {
   type InstanceProcesses,
   killProcesses,
@@ -24,7 +26,7 @@ import {
   sampleProcesses,
 } from "../cleanup/cleanup.ts";
 import { enteredFolder } from "../entered.ts";
-import { thaw } from "../freezing.ts";
+import { freezerOf, thaw } from "../freezing.ts";
 import { supervisorScript } from "../launch/start-text.ts";
 import {
   type ExitRecord,
@@ -53,10 +55,12 @@ class Instance {
   #verdict: ExitReason | null = null;
   #asked = false;
   readonly #cgroup: InstanceCgroup | null;
+  readonly #stillness: Stillness;
 
   constructor(readonly plan: LaunchPlan) {
-    this.#growth = new DiskGrowth(plan.measured ?? plan.dataDir, diskCheckMs, null);
+    this.#growth = new DiskGrowth(plan.measured ?? plan.dataDir, diskCheckMs, null, () => this.#written());
     this.#cgroup = plan.cgroups === null ? null : new InstanceCgroup(plan.cgroups, plan.instanceId, plan.limits);
+    this.#stillness = new Stillness(directory, freezerOf(this.#cgroup?.directories ?? []));
   }
 
   get #ownProcesses(): InstanceProcesses {
@@ -74,6 +78,8 @@ class Instance {
     if (this.#asked) return leave({ reason: "terminated", exitCode: null });
     const outputs = [childOutput(this.plan.owner), childOutput(this.plan.owner)] as const;
     const stdin = openSync(this.plan.stdin ?? "/dev/null", "r");
+    // Before anything can write, so that the room is known from the first moment on.
+    await this.#growth.measuring(() => this.#diskRoom());
     const files = await untilRoom(() => this.#files());
     const child = Bun.spawn(
       [
@@ -102,12 +108,14 @@ class Instance {
         () => void this.#watchMemory(),
         this.#keepsMemory || !this.plan.contained ? memoryCheckMs : memoryGlanceMs,
       ),
-      setInterval(() => void this.#watchDisk(), glanceMs),
+      setInterval(() => void this.#stillness.forgetDead(), directoryCheckMs),
       // No node will ever find an instance without a directory, so none would end it or ask for its end.
       setInterval(() => isRemoved() && this.#kill("lost"), directoryCheckMs),
     ];
+    const endWatch = this.#watchDisk();
     const exitCode = await child.exited;
     for (const watch of watches) clearInterval(watch);
+    endWatch();
     this.#noticeMemory();
     const disk = this.#verdict === null && exitCode !== 0 ? await this.#overDisk() : false;
     await Promise.race([drained, Bun.sleep(this.plan.contained ? pipesOpenAfterExitMs : 200)]);
@@ -152,7 +160,7 @@ class Instance {
   #askToEnd(): void {
     const root = this.#child?.pid;
     if (root === undefined) return;
-    thaw(this.#ownProcesses.cgroups);
+    void this.#stillness.resume();
     const rows = processes();
     const below = (pid: number) => rows.filter((row) => row.parent === pid);
     const programs = this.plan.contained ? below(root).flatMap((first) => below(first.pid)) : [];
@@ -202,20 +210,25 @@ class Instance {
     return (await memoryUse(pids)) > memoryBytes;
   }
 
+  /** By what is in the instance's groups; without groups it would be the whole machine's processes to look through. */
+  #written(): number {
+    const [group] = this.#cgroup?.directories ?? [];
+    return group === undefined ? 0 : writtenBy(members(group));
+  }
+
   readonly #growth: DiskGrowth;
-  #measuring = false;
-  async #watchDisk(): Promise<void> {
-    if (this.#measuring || !this.#growth.isDue()) return;
-    this.#measuring = true;
-    try {
-      await this.#growth.measuring(async () => {
-        const room = await this.#diskRoom();
-        if (room !== null && room < 0) this.#kill("disk_exceeded");
-        return room;
-      });
-    } finally {
-      this.#measuring = false;
-    }
+  #watchDisk(): () => void {
+    const measure = async () => {
+      const room = await this.#diskRoom();
+      if (room !== null && room < 0) this.#kill("disk_exceeded");
+      return room;
+    };
+    return watchGrowth(
+      this.#growth,
+      measure,
+      (work) => this.#stillness.hold(work),
+      () => {},
+    );
   }
 
   async #overDisk(): Promise<boolean> {

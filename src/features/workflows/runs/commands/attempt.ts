@@ -1,6 +1,7 @@
 /** One attempt at a command: its sandbox from the launch to the end, taken up wherever an earlier node left it. */
 import { setTimeout as later } from "node:timers/promises";
 import { Problem } from "../../../../../actors/kernel/problem.ts";
+import type { Room } from "../../../../../actors/policy/storage-room.ts";
 import type { CommandRun } from "../../../../../actors/workflow/run/activities.ts";
 import {
   EngineError,
@@ -9,10 +10,12 @@ import {
   LaunchFailure,
   type Sandbox,
 } from "../../../../adapters/sandbox/port.ts";
+import type { Hold } from "../../../../lib/files/disk-growth.ts";
 import type { Masker } from "../../../../lib/masking/masker.ts";
 import { callAt } from "../../../../lib/timers.ts";
 import type { ActivityContext } from "../../../../runtime/port.ts";
 import { endInstance } from "../../../executions/port.ts";
+import { writtenTooMuch } from "../../../storage-violations/port.ts";
 import { type AttemptRecord, type Attempts, instanceOf, thisMachine } from "./attempts.ts";
 import type { CommandPlace } from "./place.ts";
 import { type Fault, nothingOf, resultOf } from "./result.ts";
@@ -167,16 +170,22 @@ export class Attempt {
     const { options, work, context } = this;
     const { now } = options;
     const deadlineAt = launchedAt + work.timeout_ms;
-    let isFull = false;
+    const seenFull: { room: Room | null } = { room: null };
     const done = new AbortController();
-    const endWatch = this.#watch(() => {
-      isFull = true;
+    const endWatch = this.#watch(sandbox, (room) => {
+      seenFull.room = room;
       void this.#end(sandbox, 0, done.signal);
     });
     const callOff = callAt(deadlineAt, now, () => void this.#end(sandbox, graceMs, done.signal));
     try {
       const exit = await sandbox.follow(this.instanceId, { signal: context.signal, from: nowhere, onOutput() {} });
       const endedAt = now();
+      const { room } = seenFull;
+      const isFull = room !== null;
+      if (isFull || exit.reason === "disk_exceeded") {
+        const { tenant, key } = context.actor;
+        options.recordViolation(writtenTooMuch(tenant, key, this.instanceId, room, diskBytes[work.kind]));
+      }
       return resultOf({ exit, durationMs: endedAt - launchedAt, timedOut: endedAt >= deadlineAt, isFull });
     } finally {
       done.abort();
@@ -186,14 +195,16 @@ export class Attempt {
   }
 
   /** Volumes have bounds of their own; the workspace that only this command has is the sandbox's to measure. */
-  #watch(exceeded: () => void): () => void {
+  #watch(sandbox: Sandbox, exceeded: (room: Room) => void): () => void {
     const { options, work, context } = this;
     const plan = {
       mounts: work.mounts,
       filesystem: openFilesystem,
       resources: { ...work.resources, disk_bytes: diskBytes[work.kind], processes: 0 },
     };
-    return options.watchVolumes(context.actor.key, plan, exceeded);
+    const { tenant, key: executionId } = context.actor;
+    const hold: Hold = (work) => (sandbox.hold === undefined ? work() : sandbox.hold(this.instanceId, work));
+    return options.watchVolumes({ tenant, executionId, plan, hold, exceeded });
   }
 
   /** Ends it for good, however long the sandbox does not answer. */

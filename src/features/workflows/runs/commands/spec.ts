@@ -3,6 +3,7 @@ import type { CommandRun } from "../../../../../actors/workflow/run/activities.t
 import type { InstanceEgress, InstanceMount, InstanceSpec } from "../../../../adapters/sandbox/port.ts";
 import type { Address } from "../../../../runtime/port.ts";
 import { type ExecutionClaims, egressUser } from "../../../execution-tokens/port.ts";
+import type { StorageViolations } from "../../../storage-violations/port.ts";
 import type { Volumes } from "../../../volumes/port.ts";
 import type { CommandOffer, CommandPlace } from "./place.ts";
 import type { RegistryLogins } from "./registry-logins.ts";
@@ -100,5 +101,6 @@ export interface CommandOptions extends CommandOffer, CommandSpecParts {
   readonly maxCommands: number;
   /** Watches how large volumes grow. @returns a function that ends it */
   readonly watchVolumes: Volumes["watchLimits"];
+  readonly recordViolation: StorageViolations["recordViolation"];
   readonly secrets: CommandSecrets;
 }
