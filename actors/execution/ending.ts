@@ -10,6 +10,7 @@ import { executionProtocol } from "./messages.ts";
 import { sendDeliveries } from "./output/delivery.ts";
 import { giveUpHandling } from "./output/handling.ts";
 import type { Ending } from "./state.ts";
+import { leaveSwarm } from "./swarm.ts";
 import type { ExecutionTurn } from "./turn.ts";
 import { noteExecution } from "./usage.ts";
 
@@ -96,6 +97,7 @@ function end(turn: ExecutionTurn, status: Status, ending: Partial<Ending>, outpu
   noteExecution(turn);
   sendDeliveries(turn, output);
   tellParent(turn, status, output);
+  leaveSwarm(turn);
 }
 
 /** The parent of a child may be waiting for it. */

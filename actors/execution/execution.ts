@@ -60,6 +60,7 @@ import { handlerEnded, handlerOverdue, outputHandled, outputRecalled } from "./o
 import { contextLog, planLog } from "./start/plan.ts";
 import { ExecutionState, isOver, listedMembers } from "./state.ts";
 import { completeState } from "./stored-state.ts";
+import { forgetSwarm, joinSwarm } from "./swarm.ts";
 import type { Result } from "./turn.ts";
 import { ExecutionTurn, unchanged } from "./turn.ts";
 import { modelCallUsed, noteParked } from "./usage.ts";
@@ -80,6 +81,7 @@ export const execution = defineActor({
       if (state !== null) return unchanged(state, startReply(state, context));
       const turn = new ExecutionTurn(firstState(header, plan, context), context);
       turn.append(planLog, plan);
+      joinSwarm(turn);
       runInstance(turn, null);
       return turn.turn(startReply(turn.state, context));
     },
@@ -303,6 +305,7 @@ export const execution = defineActor({
       }
       forgetDeliveries(turn);
       if (!isOver(state)) cancel(turn, "deleted");
+      forgetSwarm(turn);
       // Without a person who asks it is the end of its retention: who asks then has taken away what it left.
       const isRetention = by === undefined && isOver(state);
       if (state.header.inline !== true && !isRetention) {

@@ -193,6 +193,8 @@ export interface Opened<Service> {
   readonly metrics?: readonly Metric[];
   /** By the name under which `/health/ready` tells of them. */
   readonly health?: Readonly<Record<string, Probe>>;
+  /** Called when this node is told to stop, before anything of it ends. Returns at once and must not throw. */
+  readonly leaving?: () => void;
   /** Once the runtime has drained. */
   readonly close?: Stop;
 }

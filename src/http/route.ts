@@ -192,6 +192,11 @@ export interface RouteDeclaration<
   readonly peopleOnly?: true;
   /** Also answers in a suspended tenant: what pays for it, shows it, or takes something away. */
   readonly whileSuspended?: true;
+  /**
+   * Answers without the database as well: callers are then those whom the node knows from before, and it is not asked how
+   * their tenant stands. For what shows nothing of any tenant.
+   */
+  readonly whileDatabaseAway?: true;
   /** Headers that tell the caller's rates, for answers that bring none: refusals of every step behind the scope. Never throws. */
   readonly rates?: TellRates;
   /** Before the body is read: the refusal while the feature lacks its configuration, otherwise null. `refusals` names it. */
@@ -240,6 +245,7 @@ export interface Route {
   readonly operatorsOnly: boolean | "admin";
   readonly peopleOnly: boolean;
   readonly whileSuspended: boolean;
+  readonly whileDatabaseAway: boolean;
   readonly rates: TellRates | null;
   readonly configured: (() => Problem | null) | null;
   readonly params: TObject | null;
@@ -275,6 +281,7 @@ export function defineRoute<
     operatorsOnly: declaration.operatorsOnly ?? false,
     peopleOnly: declaration.peopleOnly ?? false,
     whileSuspended: declaration.whileSuspended ?? false,
+    whileDatabaseAway: declaration.whileDatabaseAway ?? false,
     rates: declaration.rates ?? null,
     configured: declaration.configured ?? null,
     admits: declaration.admits ?? null,
@@ -303,6 +310,7 @@ export function definePublicRoute<
     operatorsOnly: false,
     peopleOnly: false,
     whileSuspended: false,
+    whileDatabaseAway: false,
     rates: null,
     configured: null,
     admits: null,

@@ -4,7 +4,7 @@ import type { Identity } from "../../actors/identity/identity.ts";
 import { asMember } from "../../actors/identity/scopes.ts";
 import { chooseTenant, isEnterpriseSlug, type TenantChoice, tenantKind } from "../../actors/identity/tenant.ts";
 import { Problem } from "../../actors/kernel/problem.ts";
-import type { Transaction } from "../store/postgres/pool.ts";
+import { isDatabaseUnavailable, type Transaction } from "../store/postgres/pool.ts";
 import type { Keys } from "./callers/api-keys.ts";
 import type { Members } from "./callers/members.ts";
 import type { AuthSettings } from "./settings.ts";
@@ -17,19 +17,27 @@ export interface Authenticator {
   /**
    * @param queryToken whether `?token=` may stand in for the header
    * @param address    of the client, for the limit on failures; null = unknown
+   * @param whileAway  whether an API key that was known within the last hour counts while the database is away
    * @throws Problem 401, 429, 503
    */
-  identify(request: Request, queryToken: boolean, address: string | null): Promise<Identity>;
+  identify(request: Request, queryToken: boolean, address: string | null, whileAway?: boolean): Promise<Identity>;
   /**
    * The effective tenant: the request may act in it.
-   * @param whileSuspended whether it may also while the tenant is suspended, or the plan of a team's owner has no teams
    * @throws Problem 400, 402, 403, 404
    */
   resolveTenant(
     identity: Identity,
     request: Pick<Request, "headers" | "method">,
-    whileSuspended: boolean,
+    bounds: TenantBounds,
   ): Promise<ResolvedTenant>;
+}
+
+/** In which tenants a request may act that others may not. */
+export interface TenantBounds {
+  /** Also while it is suspended, or the plan of a team's owner has no teams. */
+  readonly whileSuspended: boolean;
+  /** Also while the database is away, which alone knows how it stands. */
+  readonly whileDatabaseAway: boolean;
 }
 
 export interface ResolvedTenant {
@@ -70,9 +78,9 @@ export function createAuthenticator({
     return list.includes("*") || list.includes(slug);
   };
 
-  function credentialIdentity(request: Request, queryToken: boolean): Promise<Identity> {
+  function credentialIdentity(request: Request, queryToken: boolean, whileAway: boolean): Promise<Identity> {
     const token = bearerToken(request.headers, request.url, queryToken);
-    return isApiKey(token) ? keys.identify(token) : tokens.verify(token);
+    return isApiKey(token) ? keys.identify(token, whileAway) : tokens.verify(token);
   }
 
   /**
@@ -109,15 +117,15 @@ export function createAuthenticator({
   }
 
   return {
-    async identify(request, queryToken, address) {
+    async identify(request, queryToken, address, whileAway = false) {
       try {
-        return await credentialIdentity(request, queryToken);
+        return await credentialIdentity(request, queryToken, whileAway);
       } catch (error) {
         if (error instanceof Problem && error.status === 401 && address !== null) failures?.count(address);
         throw error;
       }
     },
-    async resolveTenant(identity, { headers, method }, whileSuspended) {
+    async resolveTenant(identity, { headers, method }, { whileSuspended, whileDatabaseAway }) {
       const choice = chooseTenant(
         identity,
         {
@@ -130,7 +138,11 @@ export function createAuthenticator({
       const { slug, by } = choice;
       const acting = by === "team" ? await inTeam(slug, identity) : identity;
       const isRead = method === "GET" || method === "HEAD";
-      const tenant = await tenants.find(slug);
+      const tenant = await tenants.find(slug).catch((error: unknown) => {
+        if (whileDatabaseAway && isDatabaseUnavailable(error)) return "away" as const;
+        throw error;
+      });
+      if (tenant === "away") return { slug, identity: acting, isEntered: false, create: null };
       if (tenant === null) return missing(choice, identity, isRead);
       if (!(by === "switched" && isRead && !tenant.isPurged)) requireOpen(tenant, whileSuspended);
       if (by === "home") await noteTier(identity);

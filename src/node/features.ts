@@ -4,9 +4,11 @@ import { apiKeys } from "../features/api-keys/feature.ts";
 import { approvals } from "../features/approvals/feature.ts";
 import { audit } from "../features/audit/feature.ts";
 import { billing } from "../features/billing/feature.ts";
+import { cluster } from "../features/cluster/feature.ts";
 import { colony } from "../features/colony/feature.ts";
 import { cortex } from "../features/cortex/feature.ts";
 import { credentials } from "../features/credentials/feature.ts";
+import { dashboard } from "../features/dashboard/feature.ts";
 import { developmentIssuer } from "../features/development-issuer/feature.ts";
 import { edgeAgentCalls } from "../features/edge/agent-calls/feature.ts";
 import { edgeCommands } from "../features/edge/commands/feature.ts";
@@ -95,10 +97,12 @@ export const features = [
   runs,
   operationTools,
   swarms,
+  cluster,
   sources,
   classification,
   intake,
   history,
+  dashboard,
   credentials,
   colony,
   billing,

@@ -84,6 +84,7 @@ export async function startNode(
       models: context.models,
       sandboxes: context.sandboxes,
       stop: () => {
+        if (!draining) for (const { leaving } of mounted.opened) leaving?.();
         draining = true;
         // What is not done by then is taken over by other nodes, or resumed at the next start.
         stopped ??= disposer.dispose((error) => logger.warn({ error: String(error) }, "stop"), context.drainMs);

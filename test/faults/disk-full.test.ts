@@ -77,8 +77,8 @@ test.skipIf(!mounted)(
     const ready = () => fetch(`${node.url}/health/ready`);
     const told = await until(
       async () => {
-        const answer = await ready();
-        return answer.status === 503 ? await answer.json() : null;
+        const { status, dependencies } = await (await ready()).json();
+        return status === "degraded" ? { dependencies } : null;
       },
       { timeoutMs: 20_000, what: "the readiness answer to say so" },
     );
@@ -90,7 +90,10 @@ test.skipIf(!mounted)(
     const all = (list.items as { execution_id: string }[]).map(({ execution_id }) => execution_id);
     expect(all).toContain(id);
     rmSync(filler);
-    await until(async () => (await ready()).status === 200, { timeoutMs: 20_000, what: "the node to be ready again" });
+    await until(async () => (await (await ready()).json()).status === "ready", {
+      timeoutMs: 20_000,
+      what: "the node to be ready again",
+    });
     for (const one of all) {
       const ended = await until(
         async () => {

@@ -103,7 +103,7 @@ test("a ready node says so", async () => {
 test.each([
   [{ database: down }, 503, "unavailable", "database"],
   [{ redis: down }, 503, "unavailable", "redis"],
-  [{ storage: down }, 503, "unavailable", "storage"],
+  [{ storage: down }, 200, "degraded", "storage"],
   [{ runtime: async () => ({ ...status, consuming: false }) }, 503, "unavailable", "queue"],
   [{ runtime: down as never }, 503, "unavailable", "queue"],
   [{ identityProvider: down }, 200, "degraded", "identity_provider"],

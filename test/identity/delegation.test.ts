@@ -32,7 +32,11 @@ async function resolved(
     failures: null,
   });
   try {
-    const found = await authenticator.resolveTenant(identity, { headers: new Headers(headers), method }, false);
+    const found = await authenticator.resolveTenant(
+      identity,
+      { headers: new Headers(headers), method },
+      { whileSuspended: false, whileDatabaseAway: false },
+    );
     await found.create?.(async () => {});
     return [found.slug, found.create !== null];
   } catch (error) {

@@ -27,9 +27,10 @@ import { requireListed } from "./directory.ts";
 import { createExecutionFiles, executionFileRoutes } from "./files.ts";
 import { createHands } from "./hands/hands.ts";
 import { openHandsWire } from "./hands/wire.ts";
+import { createAtWork } from "./iteration/at-work.ts";
 import { contextTexts } from "./iteration/context/context.ts";
 import { inlineRunActivity } from "./iteration/inline.ts";
-import { iterationRunActivities } from "./iteration/iteration-run.ts";
+import { iterationRunActivities, mostInstances } from "./iteration/iteration-run.ts";
 import { callGatherActivity } from "./iteration/loop/call-activities.ts";
 import { executionCallEditor } from "./iteration/loop/call-editor.ts";
 import { callClearActivity, modelCallActivity, toolCallActivity } from "./iteration/loop/loop-activities.ts";
@@ -253,7 +254,7 @@ export const executions = defineFeature({
           recordViolation: storageViolations.recordViolation,
           maxInstances,
           hasRoom,
-        }),
+        }).map(atWork.counting),
         inlineRunActivity({ ...launch, inline: createInlineSandbox({ gateway: handle }), now }),
         validateActivity(plans, runtime),
         childStartActivity({ runtime, plans, start: (id, request) => startAs(id, false, request) }),
@@ -283,6 +284,7 @@ export const executions = defineFeature({
       ].map(hidingIn(maskerOf));
     }
 
+    const atWork = createAtWork();
     const holders: HeldByRuns[] = [];
     const runs: HeldByRuns = {
       known: async (ids) => (await Promise.all(holders.map(({ known }) => known(ids)))).flat(),
@@ -313,6 +315,8 @@ export const executions = defineFeature({
         records,
         plans,
         maskerOf,
+        /** Executions with an instance on this node: how many may be, and are. */
+        capacity: { most: mostInstances(settings.maxInstances), running: atWork.running },
         /** Registers what else holds sandboxes and volumes under ids of its own. */
         heldBy: (holder: HeldByRuns): void => void holders.push(holder),
       },

@@ -32,6 +32,7 @@ import type { ExecutionFilter, Started } from "./schema.ts";
 import { admitStart, type StartAdmission, type StartAdmissionOptions } from "./start/admission.ts";
 import type { Concurrency } from "./start/concurrency.ts";
 import { gatherStartFacts, type StartFactsOptions } from "./start/facts.ts";
+import { joinableSwarm } from "./start/swarm.ts";
 import { StartWatch } from "./sweep/deleted-agents.ts";
 
 /** Events read at once; one may hold a whole conversation. */
@@ -183,6 +184,9 @@ export function createExecutions(options: ExecutionsOptions) {
     newId: executions.newId,
 
     beginAs,
+
+    /** The swarm of an execution as one that is started below it may join it; null: it takes no members any more. */
+    joinable: (tenant: string, swarmId: string | null) => joinableSwarm(runtime, tenant, swarmId),
 
     /** `beginAs`, for callers that show no rates. */
     startAs: async (...start: Parameters<typeof beginAs>): Promise<Started> => (await beginAs(...start)).started,

@@ -1,6 +1,7 @@
 /** Security incidents: recorded without waiting, listed for the tenant. */
 
 import { integer } from "../../config/setting.ts";
+import { audit } from "../audit/feature.ts";
 import { defineFeature } from "../feature.ts";
 import { storageViolations } from "../storage-violations/feature.ts";
 import { violationOfCall } from "../storage-violations/port.ts";
@@ -10,7 +11,7 @@ import { createIncidents, type Incident } from "./service.ts";
 
 export const incidents = defineFeature({
   name: "incidents",
-  needs: { storageViolations },
+  needs: { audit, storageViolations },
   tenantTables: ["security_incidents"],
   schemas: { SecurityIncident: IncidentRecord },
   settings: {
@@ -22,7 +23,7 @@ export const incidents = defineFeature({
       default: 90,
     }),
   },
-  open({ settings, sql, now, newId, warn }, { storageViolations }) {
+  open({ settings, sql, now, newId, warn }, { audit, storageViolations }) {
     const incidents = createIncidents({
       sql,
       now,
@@ -40,7 +41,7 @@ export const incidents = defineFeature({
           if (violation !== null) storageViolations.recordViolation(violation);
         },
       },
-      routes: incidentRoutes(sql),
+      routes: incidentRoutes({ sql, audit, now }),
       queues: [{ name: "incidents", depth: incidents.waiting }],
       close: incidents.stop,
     };

@@ -1,4 +1,4 @@
-/** Reading security incidents, tenant first. */
+/** Reading security incidents. */
 import { type Static, Type } from "@sinclair/typebox";
 import { AnyJson } from "../../../actors/kernel/json.ts";
 import { Nullable, Text, Time } from "../../../actors/kernel/schema.ts";
@@ -6,6 +6,7 @@ import { readTime } from "../../../actors/kernel/time.ts";
 import { type List, listOf, type Page, pagingQuery } from "../../http/paging.ts";
 import { isUuid } from "../../http/route.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
+import { allTenantsQuery } from "../audit/port.ts";
 
 export const IncidentRecord = Type.Object({
   id: Text,
@@ -29,6 +30,7 @@ export type IncidentRecord = Static<typeof IncidentRecord>;
 const Word = Type.Optional(Type.String({ maxLength: 100 }));
 export const IncidentFilter = Type.Object({
   ...pagingQuery,
+  ...allTenantsQuery,
   category: Word,
   type: Type.Optional(Type.String({ maxLength: 100, description: "The same as category" })),
   severity: Word,
@@ -38,14 +40,18 @@ export const IncidentFilter = Type.Object({
 });
 export type IncidentFilter = Static<typeof IncidentFilter>;
 
-/** Newest first. @throws Problem 422 for times that are none */
+/**
+ * Newest first.
+ * @param tenant whose incidents; null: of all tenants, for operators
+ * @throws Problem 422 for times that are none
+ */
 export async function listIncidents(
   sql: Sql,
-  tenant: string,
+  tenant: string | null,
   filter: IncidentFilter,
   page: Page,
 ): Promise<List<"incidents", IncidentRecord>> {
-  const conditions = [sql`tenant = ${tenant}`];
+  const conditions = [tenant === null ? sql`true` : sql`tenant = ${tenant}`];
   const { severity, execution_id } = filter;
   const category = filter.category ?? filter.type;
   if (category !== undefined) conditions.push(sql`category = ${category}`);
@@ -65,6 +71,14 @@ export async function listIncidents(
     order by created_at desc, id desc limit ${page.limit + 1} offset ${page.offset}`;
   const items = rows.map(shown);
   return listOf("incidents", items, page, (item) => [String(Date.parse(item.created_at)), item.id]);
+}
+
+/** Records made since; of all tenants for null. */
+export async function countIncidents(sql: Sql, tenant: string | null, since: Date): Promise<number> {
+  const of = tenant === null ? sql`true` : sql`tenant = ${tenant}`;
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from security_incidents where ${of} and created_at >= ${since}`;
+  return row?.count ?? 0;
 }
 
 interface Row {

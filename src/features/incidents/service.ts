@@ -8,6 +8,7 @@ import { madeStorable } from "../../../actors/manifest/storable.ts";
 import { type Recurrence, Recurring } from "../../lib/recurring.ts";
 import { repeatedly } from "../../lib/timers.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
+import { countIncidents } from "./records.ts";
 
 /** Every category with its severity (docs/reference/identity.md). */
 export const severities = {
@@ -55,6 +56,8 @@ export interface Incidents {
   counts(): ReadonlyMap<Category, number>;
   /** Records of the last minute, and those that are not written yet. */
   waiting(): number;
+  /** Records made since; of all tenants for null. */
+  countSince(tenant: string | null, since: Date): Promise<number>;
   /** Writes what was reported so far. */
   flush(): Promise<void>;
   /** The last flush; nothing may be reported afterwards. */
@@ -137,6 +140,7 @@ export function createIncidents({ sql, now, newId, retentionDays, warn }: Incide
     counts: () => reported,
     waiting: () => open.size,
     flush,
+    countSince: (tenant, since) => countIncidents(sql, tenant, since),
     async stop() {
       clearInterval(writer);
       await stopClearing();

@@ -17,7 +17,7 @@ import { originOf } from "./origin.ts";
 
 export interface GenerateToolOptions {
   readonly agents: Pick<Agents, "deploy" | "identify" | "nameIn">;
-  readonly executions: Pick<Executions, "find" | "startAs" | "adopt" | "settled">;
+  readonly executions: Pick<Executions, "find" | "joinable" | "startAs" | "adopt" | "settled">;
   /** What a manifest may name, for the caller. */
   readonly choicesOf: (caller: ToolCaller) => Promise<{ readonly [name: string]: Json }>;
 }

@@ -17,7 +17,7 @@ import { waitTool } from "./task-wait.ts";
 export interface TaskToolOptions {
   readonly executions: Pick<
     Executions,
-    "find" | "list" | "record" | "events" | "cancel" | "erase" | "startAs" | "adopt" | "untilOver"
+    "find" | "joinable" | "list" | "record" | "events" | "cancel" | "erase" | "startAs" | "adopt" | "untilOver"
   >;
 }
 

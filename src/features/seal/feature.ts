@@ -20,6 +20,7 @@ import { createAdmission } from "./invoke/admission.ts";
 import { createCallers } from "./invoke/caller.ts";
 import { createChecks } from "./invoke/checks.ts";
 import { createInvoke } from "./invoke/invoke.ts";
+import { callMetrics } from "./invoke/metrics.ts";
 import { invokeRoutes } from "./invoke/routes.ts";
 import { createLiveSessions } from "./invoke/session.ts";
 import { invocationRefusal, refusalResponse } from "./refusal.ts";
@@ -160,20 +161,23 @@ export const seal = defineFeature({
       maxAgeSeconds: settings.sealMaxAgeSeconds,
       newId,
     });
+    const metrics = callMetrics();
     const signedCalls = invokeRoutes({
-      invoke: createInvoke({
-        sql,
-        check,
-        callerOf: createCallers({ runtime, plans: executions.plans, starters }),
-        pipeline,
-        registry: tools,
-        invocations,
-        standing: (session) => records.standing(session),
-        waiting: waitingCalls,
-        incidents,
-        warn: report,
-        now,
-      }),
+      invoke: metrics.counting(
+        createInvoke({
+          sql,
+          check,
+          callerOf: createCallers({ runtime, plans: executions.plans, starters }),
+          pipeline,
+          registry: tools,
+          invocations,
+          standing: (session) => records.standing(session),
+          waiting: waitingCalls,
+          incidents,
+          warn: report,
+          now,
+        }),
+      ),
       refusing: (problem, requestId) => refusalResponse(invocationRefusal(problem), requestId, null, now()),
       maxBodyBytes: settings.sealMaxBodyBytes,
     });
@@ -192,6 +196,7 @@ export const seal = defineFeature({
       routes: [...routes, ...signedCalls, listing.route],
       internalRoutes: [...internalRoutes, ...signedCalls, listing.internalRoute],
       projections: [sessionEnds],
+      metrics: metrics.metrics,
       sweeps: [
         () => keys.startTouching(),
         () => encryption.startReencryption([keys.encrypted]),

@@ -109,6 +109,14 @@ function shown({ tenant, created_at, last_seen_at, count, category, details, ...
   };
 }
 
+/** Records made since; of all tenants for null. */
+export async function countViolations(sql: Sql, tenant: string | null, since: Date): Promise<number> {
+  const of = tenant === null ? sql`true` : sql`tenant = ${tenant}`;
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from storage_violations where ${of} and created_at >= ${since}`;
+  return row?.count ?? 0;
+}
+
 export interface NewViolation extends Omit<Row, "count" | "created_at" | "last_seen_at"> {
   readonly count: number;
   readonly created_at: string;

@@ -8,7 +8,7 @@ import { madeStorable } from "../../../actors/manifest/storable.ts";
 import { type Recurrence, Recurring } from "../../lib/recurring.ts";
 import { repeatedly } from "../../lib/timers.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
-import { type Category, insertViolations, type NewViolation } from "./records.ts";
+import { type Category, countViolations, insertViolations, type NewViolation } from "./records.ts";
 
 /** Of a record that its maker names, the path and texts in details, characters. */
 const longestText = 1024;
@@ -46,6 +46,8 @@ export interface StorageViolations {
   recordViolation(violation: Violation): void;
   /** Records of the last minute, and those that are not written yet. */
   waiting(): number;
+  /** Records made since; of all tenants for null. */
+  countSince(tenant: string | null, since: Date): Promise<number>;
   /** Writes what was recorded so far. */
   flush(): Promise<void>;
   /** The last flush; nothing may be recorded afterwards. */
@@ -136,6 +138,7 @@ export function createStorageViolations(options: StorageViolationsOptions): Stor
     recordViolation: (violation) => open.note(violation),
     waiting: () => open.size,
     flush,
+    countSince: (tenant, since) => countViolations(sql, tenant, since),
     async stop() {
       clearInterval(writer);
       await stopClearing();

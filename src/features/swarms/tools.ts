@@ -14,6 +14,7 @@ export interface SwarmToolOptions {
   readonly executions: Pick<Executions, "find">;
   /** Whether an execution has started another one. */
   readonly hasChildren: (tenant: string, executionId: string) => Promise<boolean>;
+  readonly isDissolved: (tenant: string, swarmId: string) => Promise<boolean>;
 }
 
 const maxPayloadBytes = 16 * 1024;
@@ -124,13 +125,14 @@ export function swarmTools(options: SwarmToolOptions): readonly ManagementTool[]
   ];
 }
 
-/** @throws ToolFailure `not_in_swarm` for a session, an execution of no swarm, and a founder without members */
+/** @throws ToolFailure `not_in_swarm` for a session, an execution of no swarm, a founder without members, a dissolved swarm */
 async function memberOf(options: SwarmToolOptions, { tenant, executionId }: ToolCaller): Promise<Member> {
   const state = executionId === null ? null : await stateOf(options, tenant, executionId);
   const swarmId = state?.header.hierarchy.swarm_id ?? null;
   const isFounder = swarmId === executionId;
   if (executionId === null || state === null || swarmId === null || isOver(state)) throw notInSwarm();
   if (isFounder && !(await options.hasChildren(tenant, executionId))) throw notInSwarm();
+  if (await options.isDissolved(tenant, swarmId)) throw notInSwarm();
   return { tenant, swarmId, executionId };
 }
 

@@ -58,7 +58,8 @@ const Readiness = Type.Object({
   warnings: Type.Array(Weakness),
 });
 
-const required = ["database", "redis", "queue", "storage"];
+/** Without the others a node is degraded: it refuses by itself what needs them. */
+const required = ["database", "redis", "queue"];
 const cacheMs = 2000;
 const probeLimitMs = 1000;
 

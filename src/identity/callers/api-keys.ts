@@ -10,7 +10,7 @@ import { scopesWithin, withImplied } from "../../../actors/identity/scopes.ts";
 import { isEnterpriseSlug, tenantKind } from "../../../actors/identity/tenant.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import { inBatches } from "../../store/batches.ts";
-import type { Sql, Transaction } from "../../store/postgres/pool.ts";
+import { isDatabaseUnavailable, type Sql, type Transaction } from "../../store/postgres/pool.ts";
 import type { Notices } from "../../store/redis/notices.ts";
 import { FreshCache } from "../fresh-cache.ts";
 import { RefusedCaller } from "../refused-caller.ts";
@@ -27,8 +27,12 @@ export interface KeysOf {
 export type KeyGuard = (tx: Transaction, owner: Pick<Identity, "kind" | "realm" | "userId">) => Promise<void>;
 
 export interface Keys {
-  /** Whom a value speaks for. @throws Problem 401 `invalid_api_key`, 403 `membership_revoked` */
-  identify(value: string): Promise<Identity>;
+  /**
+   * Whom a value speaks for.
+   * @param whileAway whether what was known of it within the last hour counts while the database is away
+   * @throws Problem 401 `invalid_api_key`, 403 `membership_revoked`
+   */
+  identify(value: string, whileAway?: boolean): Promise<Identity>;
   /**
    * Whom a key speaks for now, without its value.
    * @returns null: it has ended, or is another's @throws Problem 403 `membership_revoked`
@@ -58,6 +62,8 @@ const form = /^svc_[0-9A-Za-z]{40}$/;
 export const keyDigest = (value: string): string => createHash("sha256").update(value).digest("hex");
 
 const maxRemembered = 10_000;
+/** How long what is known of a key may count while the database is away, ms. */
+const oldestMs = 3_600_000;
 /** Values that open nothing: a client that goes on with an ended key costs no query per request. */
 const maxRefused = 1_000;
 /** A notice about each of more keys than this would cost more than reading all keys anew. */
@@ -121,14 +127,19 @@ export function createKeys({ sql, members, isListed, notices, now }: KeysOptions
   notices?.on("key", forget);
 
   /** One answer and one way for values that were never given and for those that ended. */
-  async function find(value: string): Promise<Known> {
+  async function find(value: string, whileAway: boolean): Promise<Known> {
     const digest = keyDigest(value);
     if (refused.has(digest)) throw invalidKey();
-    const known = await opening.get(digest, async () => {
+    const read = async (): Promise<Known> => {
       const row = await load(sql, digest);
       if (row !== null && !hasEnded(row)) return { row, usedAt: row.last_used_at?.getTime() ?? 0, identity: null };
       refused.set(digest, true);
       throw invalidKey();
+    };
+    const known = await opening.get(digest, read).catch((error: unknown) => {
+      const before = whileAway && isDatabaseUnavailable(error) ? opening.old(digest, oldestMs) : undefined;
+      if (before === undefined) throw error;
+      return before;
     });
     if (hasEnded(known.row)) throw invalidKey();
     return known;
@@ -157,9 +168,9 @@ export function createKeys({ sql, members, isListed, notices, now }: KeysOptions
   }
 
   return {
-    async identify(value) {
+    async identify(value, whileAway = false) {
       if (!form.test(value)) throw invalidKey();
-      const known = await find(value);
+      const known = await find(value, whileAway);
       const { row } = known;
       const membership = await membershipOf(row).catch((error: unknown) => {
         throw RefusedCaller.from(error, identityOf(row, null, isListed));

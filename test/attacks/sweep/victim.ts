@@ -34,6 +34,16 @@ export async function settle(node: NodeProcess, headers: Headers): Promise<void>
   });
   const { agent_id } = await made("POST", "/v1/agents", agent);
   await made("POST", "/v1/executions?wait_seconds=30", { agent_id, input: marker });
+  const founder = manifest({
+    name: `${marker}-founder`,
+    script: [calls(["svc.task.execute", { agent_id: `${marker}-agent`, input: marker }]), say(marker)],
+    tools: ["svc.task.execute"],
+    runtime: { bootstrap_path: undefined },
+    spec: { advanced: { swarm_enabled: true } },
+  });
+  const { agent_id: founderId } = await made("POST", "/v1/agents", founder);
+  await made("POST", "/v1/executions?wait_seconds=30", { agent_id: founderId, input: marker });
+  await until(async () => (await made("GET", "/v1/swarms")).items[0]?.status === "dissolved", { what: "the swarm" });
   await made("POST", "/v1/workflows", {
     apiVersion: "svc.dev/v1",
     kind: "Workflow",

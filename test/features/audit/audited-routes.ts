@@ -111,6 +111,7 @@ export const writers: Readonly<Record<string, string | null>> = {
   // A trial on paper changes nothing.
   "POST /v1/security-contexts/{name}/evaluate": null,
   "POST /v1/stimuli": null,
+  "POST /v1/swarms/{id}/cancel": "swarm.cancelled",
   "POST /v1/stimuli/dead-letters/replay": "stimulus.replayed",
   "POST /v1/stimuli/{id}/discard": "stimulus.discarded",
   "POST /v1/stimuli/{id}/replay": "stimulus.replayed",

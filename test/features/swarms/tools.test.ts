@@ -21,6 +21,7 @@ const [founder, one, two, stranger] = Array.from({ length: 4 }, () => crypto.ran
 /** By execution: its swarm and whether it has ended. */
 const known = new Map<string, { swarm: string | null; ended: boolean }>();
 const children = new Set<string>();
+let isDissolved = false;
 
 beforeAll(async () => {
   stores = await freshStores();
@@ -42,6 +43,7 @@ beforeAll(async () => {
         },
       },
       hasChildren: async (_, id) => children.has(id),
+      isDissolved: async () => isDissolved,
     }),
   );
 });
@@ -64,11 +66,14 @@ async function call(name: string, executionId: string | null, given: Json, workI
   return (outcome.status === "succeeded" ? outcome.result : outcome) as LooseJson;
 }
 
-test("a session, a stranger and a founder without members are in no swarm", async () => {
+test("a session, a stranger, a founder without members and a dissolved swarm are none", async () => {
   for (const id of [null, stranger, founder, crypto.randomUUID()])
     expect(await call("lock", id, { resource_id: "r" })).toMatchObject({ code: "not_in_swarm" });
   children.add(founder);
   expect(await call("lock", founder, { resource_id: "r" })).toMatchObject({ acquired: true });
+  isDissolved = true;
+  expect(await call("lock", founder, { resource_id: "r" })).toMatchObject({ code: "not_in_swarm" });
+  isDissolved = false;
 });
 
 test("of two members one gets the lock, the other after its end or the holder's", async () => {

@@ -77,9 +77,14 @@ const believedMs = 1_000;
 /** Slots of each generation of children, as a share of those of the roots. */
 const childShare = 1 / 4;
 
+const childSlotsOf = (maxInstances: number): number => Math.ceil(maxInstances * childShare);
+
+/** Instances that a node has at once at most, those of children among them. */
+export const mostInstances = (maxInstances: number): number => maxInstances + maxDepth * childSlotsOf(maxInstances);
+
 export function iterationRunActivities(options: IterationRunOptions): readonly Activity[] {
   const { maxInstances } = options;
-  const childSlots = Math.ceil(maxInstances * childShare);
+  const childSlots = childSlotsOf(maxInstances);
   return Array.from({ length: maxDepth + 1 }, (_, depth) =>
     activity(options, iterationRunAt(depth), depth === 0 ? maxInstances : childSlots),
   );

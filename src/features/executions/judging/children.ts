@@ -20,6 +20,7 @@ import { resultOf } from "../iteration/validation/validation.ts";
 import { handlerText, outputOf } from "../output/output.ts";
 import type { Plans } from "../plans.ts";
 import type { Started } from "../schema.ts";
+import { joinableSwarm } from "../start/swarm.ts";
 import { judgedRun } from "./judged.ts";
 
 export interface ChildOptions {
@@ -40,7 +41,9 @@ export function childStartActivity(options: ChildOptions): Activity {
       const parent = await options.runtime.of(execution).at(actor.tenant, actor.key).read();
       if (parent === null) throw new Terminal("execution_not_found", "The parent was removed");
       const plan = await options.plans.of(actor);
-      const request = requestOf(actor, parent, plan, work, await inputOf(options, actor, parent, plan, work.input));
+      const input = await inputOf(options, actor, parent, plan, work.input);
+      const swarmId = await joinableSwarm(options.runtime, actor.tenant, parent.header.hierarchy.swarm_id);
+      const request = requestOf(actor, parent, plan, work, input, swarmId);
       try {
         const { agent_id } = await options.start(work.child_execution_id, request);
         return { agent_id };
@@ -57,8 +60,9 @@ function requestOf(
   plan: Plan,
   { agent, trigger, timeout_ms }: ChildStart,
   input: Json,
+  swarmId: string | null,
 ): StartRequest {
-  const { depth, path, swarm_id: swarmId } = header.hierarchy;
+  const { depth, path } = header.hierarchy;
   const counted = rateUserIn(header);
   return {
     ...(isUuid(agent) ? { agentId: agent } : { agentName: agent }),

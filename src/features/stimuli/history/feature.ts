@@ -32,7 +32,7 @@ export const history = defineFeature({
     const replays = createReplays({ sql, records, audit, sources, intake: intake.take, report: info, now });
     const retentionDays = settings.stimulusRetentionDays;
     return {
-      service: null,
+      service: { countSince: records.countSince },
       routes: historyRoutes({ history, replays, sql, newId, rates: limits.tell("workflow_execution") }),
       sweeps: [() => startStimulusRetention({ sql, retentionDays, now, report: info })],
     };

@@ -57,6 +57,14 @@ export function historyRecords(sql: Sql) {
     received_at, last_event_at, discarded_at, discarded_by, discard_reason`;
 
   return {
+    /** Stimuli received since; of all tenants for null. */
+    async countSince(tenant: string | null, since: Date): Promise<number> {
+      const of = tenant === null ? sql`true` : sql`tenant = ${tenant}`;
+      const [row] = await sql<{ count: number }[]>`
+        select count(*)::int as count from stimuli where ${of} and id >= ${firstIdOf(since.getTime())}`;
+      return row?.count ?? 0;
+    },
+
     /** One row more than the page asks for when there are more; of contents what a list shows, and a bit. */
     async list(tenant: string, filter: StimulusFilter, order: "newest" | "oldest", page: Page): Promise<StimulusRow[]> {
       const conditions = [sql`tenant = ${tenant}`, ...conditionsOf(sql, tenant, filter)];

@@ -135,7 +135,7 @@ export const runs = defineFeature({
     ]);
     const retentionDays = settings.executionRetentionDays;
     return {
-      service: runs,
+      service: { ...runs, countSince: records.countSince },
       routes: [
         ...runRoutes({ runs, approvals, sql, rates: limits.tell("workflow_execution") }),
         ...runLogRoutes({ runs, streams, runtime }),

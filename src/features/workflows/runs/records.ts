@@ -36,6 +36,14 @@ const noId = "00000000-0000-0000-0000-000000000000";
 
 export function createRunRecords(sql: Sql) {
   return {
+    /** Runs started since; of all tenants for null. */
+    async countSince(tenant: string | null, since: Date): Promise<number> {
+      const of = tenant === null ? sql`true` : sql`tenant = ${tenant}`;
+      const [row] = await sql<{ count: number }[]>`
+        select count(*)::int as count from workflow_runs where ${of} and started_at >= ${since}`;
+      return row?.count ?? 0;
+    },
+
     /** Newest first; one row more than the page asks for when there are more. */
     async list(tenant: string, filter: RunFilter, { limit, offset, after }: Page): Promise<RunRow[]> {
       const conditions = [sql`tenant = ${tenant}`, ...conditionsOf(sql, filter)];
