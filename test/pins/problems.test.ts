@@ -4,6 +4,18 @@ import { Problem, type ProblemCode, problems } from "../../actors/kernel/problem
 
 const pinned: Record<string, number> = {
   billing_not_configured: 501,
+  payment_failed: 402,
+  no_subscription: 404,
+  seats_in_use: 409,
+  subscription_exists: 409,
+  seat_price_mismatch: 422,
+  seats_not_available: 422,
+  stale_preview: 422,
+  tier_mismatch: 422,
+  unknown_price: 422,
+  url_not_allowed: 422,
+  payment_provider_error: 502,
+  payment_provider_timeout: 504,
   webhook_not_configured: 501,
   signature_expired: 401,
   tenant_not_billable: 422,

@@ -1,5 +1,11 @@
 /** What each request that may change something leaves in the log; null: work and its files, which have records of their own. */
 export const writers: Readonly<Record<string, string | null>> = {
+  "POST /v1/webhooks/stripe": null,
+  "POST /v1/billing/checkout": "billing.checkout",
+  "POST /v1/billing/portal": "billing.portal",
+  "POST /v1/billing/seats": "billing.seats",
+  "POST /v1/billing/change-tier": "billing.tier_changed",
+  "POST /v1/billing/preview-tier-change": null,
   "POST /v1/edge/enrollment-tokens": "edge.token_issued",
   "DELETE /v1/edge/enrollment-tokens/{id}": "edge.token_revoked",
   "POST /v1/edge/daemon/enroll": "edge.host_enrolled",

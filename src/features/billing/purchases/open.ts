@@ -3,18 +3,25 @@ import { isChangeable } from "../../../../actors/billing/changes.ts";
 import type { Facts } from "../../../../actors/billing/subscription.ts";
 import { type Payment, PaymentFailure } from "../../../adapters/payment/port.ts";
 import type { Sql } from "../../../store/postgres/pool.ts";
-import { createCatalogue } from "../catalogue/service.ts";
-import type { Selling } from "../routes/routes.ts";
+import { type CatalogueService, createCatalogue } from "../catalogue/service.ts";
 import type { Comparison } from "../subscriptions/comparison.ts";
 import { customerOf } from "../subscriptions/records.ts";
 import type { Subscriptions } from "../subscriptions/service.ts";
 import type { SubscriptionView } from "../subscriptions/view.ts";
-import { createChanges } from "./changes.ts";
-import { createCheckouts, type Places } from "./checkout.ts";
+import { type Changes, createChanges } from "./changes.ts";
+import { type Checkouts, createCheckouts, type Places } from "./checkout.ts";
 import { createCustomers } from "./customers.ts";
-import { createInvoices } from "./invoices.ts";
+import { createInvoices, type Invoices } from "./invoices.ts";
 import { subscriptionChanges } from "./provider.ts";
 import { createTurns } from "./turns.ts";
+
+/** What there is where the provider is configured. */
+export interface Selling {
+  readonly catalogue: CatalogueService;
+  readonly checkouts: Checkouts;
+  readonly changes: Changes;
+  readonly invoices: Invoices;
+}
 
 export interface SellingOptions {
   readonly sql: Sql;

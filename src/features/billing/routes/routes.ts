@@ -10,11 +10,8 @@ import { type Call, defineRoute, jsonBody, type Route } from "../../../http/rout
 import type { Tenants } from "../../../identity/tenants/tenants.ts";
 import type { Sql } from "../../../store/postgres/pool.ts";
 import type { Audit } from "../../audit/port.ts";
-import type { CatalogueService } from "../catalogue/service.ts";
 import { askingProvider, providerCodes } from "../problems.ts";
-import type { Changes } from "../purchases/changes.ts";
-import type { Checkouts } from "../purchases/checkout.ts";
-import type { Invoices } from "../purchases/invoices.ts";
+import type { Selling } from "../purchases/open.ts";
 import { type Purchase, type PurchaseOptions, purchasing } from "../purchases/purchase.ts";
 import type { SubscriptionBody } from "../schema.ts";
 import { billingGate, billingSubject, payingSubject } from "../subject.ts";
@@ -33,14 +30,6 @@ import {
   TierPreview,
   TierWish,
 } from "./schema.ts";
-
-/** What there is where the provider is configured. */
-export interface Selling {
-  readonly catalogue: CatalogueService;
-  readonly checkouts: Checkouts;
-  readonly changes: Changes;
-  readonly invoices: Invoices;
-}
 
 export interface PurchaseRouteOptions {
   readonly sql: Sql;
