@@ -50,7 +50,7 @@ const itemOf = (price: string, quantity: number): Phase["items"][number] => ({
   tax_rates: [],
 });
 
-export function release(account: Account, schedule: Schedule): void {
+function release(account: Account, schedule: Schedule): void {
   const subscription = account.subscriptions.get(String(schedule.subscription));
   Object.assign(schedule, {
     status: "released",

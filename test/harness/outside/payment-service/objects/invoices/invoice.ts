@@ -6,7 +6,7 @@ import type { Charge } from "../subscriptions/proration.ts";
 
 export type Reason = "subscription_create" | "subscription_cycle" | "subscription_update" | "upcoming";
 
-export function lineOf(account: Account, subscription: Subscription, invoice: string | null, charge: Charge): Line {
+function lineOf(account: Account, subscription: Subscription, invoice: string | null, charge: Charge): Line {
   const { item, amount, quantity, from, to, isProration } = charge;
   return {
     id: account.newId("il"),

@@ -9,7 +9,7 @@ import { isSameInterval, periodEnd } from "./period.ts";
 import { changesInterval, prorations } from "./proration.ts";
 import { dropPendingUpdate, itemOf } from "./subscription.ts";
 
-export const itemParams = ["id", "price", "quantity", "deleted"];
+const itemParams = ["id", "price", "quantity", "deleted"];
 export const prorationBehaviors = ["create_prorations", "always_invoice", "none"] as const;
 const paymentBehaviors = ["allow_incomplete", "error_if_incomplete", "pending_if_incomplete"] as const;
 /** What an update may hold that waits for its payment. */
@@ -154,7 +154,7 @@ export function update(account: Account, subscription: Subscription, params: Par
   return subscription;
 }
 
-export function setCancellation(account: Account, subscription: Subscription, isWanted: boolean): void {
+function setCancellation(account: Account, subscription: Subscription, isWanted: boolean): void {
   subscription.cancel_at_period_end = isWanted;
   subscription.cancel_at = isWanted ? (subscription.items.data[0]?.current_period_end ?? null) : null;
   subscription.canceled_at = isWanted ? account.now(subscription.customer) : null;
