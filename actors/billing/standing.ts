@@ -15,7 +15,7 @@ export interface Subscription {
 }
 
 /** How long a subscription whose payment failed still gives its tier, seconds. */
-export const graceSeconds = 7 * 86_400;
+const graceSeconds = 7 * 86_400;
 
 /**
  * Until when a past due subscription gives its tier, Unix seconds; null: it is not past due. The grace begins with the
