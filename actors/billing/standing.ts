@@ -10,7 +10,7 @@ export interface Subscription {
   readonly appliedAt: number | null;
   /** When payments failed, ascending. */
   readonly failedAt: readonly number[];
-  /** When it was last known to be paid; null: never. */
+  /** Failures before it are over: it was in order then; null: never. */
   readonly inOrderAt: number | null;
 }
 
