@@ -171,8 +171,11 @@ export const isPlainlyPaid = (known: Subscription | null): known is Subscription
 /** What is known of a subscription in order, once an invoice of it was paid. */
 export const paidAt = (known: Subscription, at: number): Subscription => ({
   ...known,
-  inOrderAt: Math.max(known.inOrderAt ?? 0, at),
+  inOrderAt: Math.max(known.inOrderAt ?? 0, behind(at)),
 });
+
+/** A payment makes good a failure of the same second. */
+const behind = (paidAt: number): number => paidAt + 1;
 
 const newest = (known: Subscription | null, at: number | null): number | null => {
   const last = known?.appliedAt ?? null;
@@ -189,8 +192,10 @@ function withPayments(known: Subscription | null, told: Exclude<Told, { by: "com
   const before = { facts: known?.facts ?? facts, appliedAt, failedAt, inOrderAt };
   if (at === null) return before;
   const { status } = facts;
-  const isPaid = told.by === "event" ? status === "active" || status === "trialing" : told.cause === "paid";
-  if (isPaid) return { ...before, inOrderAt: Math.max(inOrderAt ?? 0, at) };
+  if (told.by === "provider" && told.cause === "paid")
+    return { ...before, inOrderAt: Math.max(inOrderAt ?? 0, behind(at)) };
+  if (told.by === "event" && (status === "active" || status === "trialing"))
+    return { ...before, inOrderAt: Math.max(inOrderAt ?? 0, at) };
   const hasFailed = status === "past_due" && (told.by === "event" || (told.cause === "failed" && told.isOpenFailure));
   return hasFailed ? { ...before, failedAt: withFailure(failedAt, at) } : before;
 }

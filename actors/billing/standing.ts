@@ -10,12 +10,12 @@ export interface Subscription {
   readonly appliedAt: number | null;
   /** When payments failed, ascending. */
   readonly failedAt: readonly number[];
-  /** When it was last known to be paid; null: never. */
+  /** Failures before it are over: it was in order then; null: never. */
   readonly inOrderAt: number | null;
 }
 
 /** How long a subscription whose payment failed still gives its tier, seconds. */
-export const graceSeconds = 7 * 86_400;
+const graceSeconds = 7 * 86_400;
 
 /**
  * Until when a past due subscription gives its tier, Unix seconds; null: it is not past due. The grace begins with the

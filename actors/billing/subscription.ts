@@ -94,7 +94,7 @@ function readItem(value: unknown): Item | null {
 }
 
 /** @returns undefined where the schedule is named only; null where nothing follows what is */
-export function readNextPhase(schedule: unknown): Phase | null | undefined {
+function readNextPhase(schedule: unknown): Phase | null | undefined {
   const { current_phase, phases, status } = fields(schedule);
   if (!Array.isArray(phases)) return undefined;
   if (status === "released" || status === "canceled" || status === "completed") return null;

@@ -3,6 +3,7 @@
  * Numbers of a shared machine wander; the ratios say more.
  */
 
+import { benchBilling } from "./billing.ts";
 import { benchConcurrent } from "./concurrent.ts";
 import { benchContainers } from "./containers.ts";
 import { benchDispatch } from "./dispatch.ts";
@@ -30,6 +31,7 @@ import { benchWorkflows } from "./workflows.ts";
 const benches = {
   turns: benchTurns,
   starts: benchStarts,
+  billing: benchBilling,
   rates: benchRates,
   identity: benchIdentity,
   dispatch: benchDispatch,

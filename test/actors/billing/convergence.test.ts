@@ -42,6 +42,7 @@ function provider(steps: readonly Step[]) {
   const events: Event[] = [];
   const answers: ReadonlyMap<string, Provided>[] = [];
   let at = start;
+  const paid = new Map<string, number>();
   const keep = () => answers.push(new Map(subscriptions));
   const tell = (subscription: string, told: Event["told"]) => {
     events.push({ subscription, at, told, order: events.length });
@@ -56,6 +57,8 @@ function provider(steps: readonly Step[]) {
   keep();
   for (const [number, { subscription: id, act, later, tier, seats }] of steps.entries()) {
     at += later;
+    // A payment is not followed by another failure within its second.
+    if (act === "fail" && paid.get(id) === at) at += 1;
     const now = subscriptions.get(id);
     const invoice = `in_${number}`;
     if (now === undefined) {
@@ -67,6 +70,7 @@ function provider(steps: readonly Step[]) {
     else if (act === "schedule") change(id, { schedule: invoice, pending: { tier: "pro", at: at + 30 * day } });
     else if (act === "cancel") change(id, { status: "canceled", pending: null, cancelAtPeriodEnd: false }, {}, true);
     else if (act === "pay") {
+      paid.set(id, at);
       if (now.facts.status === "past_due") change(id, { status: "active" }, { failedAt: null });
       tell(id, { cause: "paid", invoice: now.invoice });
     } else if (act === "decline") {

@@ -125,7 +125,7 @@ describe("a delivery is turned away", () => {
     ["of a source with a NUL", "a%00b", vector, 400, "invalid_source"],
     ["of a source that goes upwards", "..%2f..%2fv1", vector, 400, "invalid_source"],
     ["of a source too long", "a".repeat(129), vector, 400, "invalid_source"],
-    ["at a provider's own place", "stripe", vector, 404, "not_found"],
+    ["at a provider's own place", "stripe", vector, 501, "webhook_not_configured"],
     ["at a provider's own place in capitals", "Git", vector, 404, "not_found"],
     ["at no route's URL", `ci/${crypto.randomUUID()}`, vector, 404, "webhook_endpoint_not_found"],
     ["at a URL with no id", "ci/x", vector, 404, "webhook_endpoint_not_found"],

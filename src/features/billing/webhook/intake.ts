@@ -26,20 +26,27 @@ export interface IntakeOptions {
 const maxBodyBytes = 1_048_576;
 /** A statement takes milliseconds: while a few are under way the next one fills. */
 const batches = { rows: 200, statements: 2 };
+/** Events that are about to be stored. */
+const maxWaiting = 2_000;
 
 const Received = Type.Object({ received: Type.Literal(true), duplicate: Type.Optional(Type.Literal(true)) });
 
 export function intakeRoute({ sql, secrets, now, counted, stored, warn }: IntakeOptions): Route {
   const store = inBatches((events: readonly NewEvent[]) => storeEvents(sql, events), batches);
 
+  let waiting = 0;
+
   async function isNew(event: NewEvent): Promise<boolean> {
+    if (waiting >= maxWaiting) throw notStored();
+    waiting += 1;
     try {
       return await store(event);
     } catch (error) {
       counted("not_stored");
       warn("billing_event_not_stored", { event: event.event.id, error: String(error) });
-      // The provider delivers again what is answered so.
-      throw new Problem("internal_error", "The event could not be stored");
+      throw notStored();
+    } finally {
+      waiting -= 1;
     }
   }
 
@@ -77,6 +84,9 @@ export function intakeRoute({ sql, secrets, now, counted, stored, warn }: Intake
     },
   });
 }
+
+/** The provider delivers again what is answered so. */
+const notStored = (): Problem => new Problem("internal_error", "The event could not be stored");
 
 /** @throws Problem 400 `malformed_body` */
 function eventIn(text: string): NewEvent {

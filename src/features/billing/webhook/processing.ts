@@ -39,7 +39,7 @@ export interface ProcessingOptions {
 }
 
 /** Of one event; then it is dead. */
-export const maxAttempts = 8;
+const maxAttempts = 8;
 /** Behind the first attempt that failed, ms; behind each further one four times as long, so that an outage of hours is outlived. */
 const firstPauseMs = 5_000;
 /** Claimed at once, and worked on side by side. */

@@ -108,13 +108,6 @@ export async function postponeEvent(
     where event_id = ${id} and state = 'received' and attempts = ${attempts}`;
 }
 
-/** How many wait to be worked through. */
-export async function eventsWaiting(sql: Sql): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`
-    select count(*)::int as count from billing_events where state = 'received'`;
-  return row?.count ?? 0;
-}
-
 /** Erases a portion of the events that are past their retention. @returns how many */
 export async function eraseEvents(sql: Sql, days: number, limit: number): Promise<number> {
   const { count } = await sql`

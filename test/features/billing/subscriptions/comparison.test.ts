@@ -62,7 +62,7 @@ test("a deleted tenant's subscription is cancelled at the provider, once it answ
   await until(() => fixture.provider.account.subscriptions.get(further.id)?.status === "canceled");
 });
 
-test("a team stands still when its owner's subscription ends, and has room for what is subscribed", async () => {
+test("a team has the seats that its owner subscribed, and stands still behind its end", async () => {
   const owner = await fixture.customer();
   const subscribe = async (extra: number) => {
     const { id: product } = await fixture.stripe.products.create({

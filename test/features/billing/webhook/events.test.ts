@@ -143,7 +143,7 @@ test("of two live subscriptions the higher holds, and the end of one leaves the 
   expect(await customer.shown()).toMatchObject({ tier: "business", stripe_subscription_id: newer.id });
 });
 
-test("a failed payment of an active subscription starts no grace; past due, it ends after 7 days", async () => {
+test("a grace begins with the first failure of what is past due, and ends by itself", async () => {
   const customer = await fixture.customer();
   const { id } = await customer.subscribe(await fixture.price("pro"));
   const subscription = provided(id);
