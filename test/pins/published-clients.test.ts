@@ -79,7 +79,7 @@ function faults(schema: Schema, needed: Needed, at: string): string[] {
   });
 }
 
-test("each method of the published clients has its operation, and reads what is in the answer", () => {
+test("each method of the published clients finds in its answer what it reads", () => {
   const found = Object.entries(calls).flatMap(([name, needed]) => {
     const operation = operations.get(name);
     if (operation === undefined) return [`${name}: no such operation`];

@@ -65,7 +65,7 @@ test.each<[string, unknown, number, string]>([
   expect(told(await call("POST", "/v1/api-keys", bob, { name: "k", scopes }))).toEqual([status, code]);
 });
 
-test("`read` has no secret:read, `write` the rest, null all of the tenant, [] nothing", async () => {
+test("read has no secret:read, write the rest, null all of the tenant, [] nothing", async () => {
   const scopesOf = async (scopes: unknown, headers: Headers) =>
     new Set((await call("POST", "/v1/api-keys", headers, { name: "k", scopes })).body.scopes as string[]);
   const read = await scopesOf(["read"], ann);
