@@ -21,7 +21,7 @@ import {
 } from "./messages.ts";
 
 /** Further descendants are of the swarm by their records alone: they are neither listed nor waited for. */
-export const maxMembers = 1_000;
+const maxMembers = 1_000;
 
 /** Times are Unix milliseconds. */
 export const SwarmState = Type.Object({
