@@ -75,7 +75,13 @@ test("a rotated credential takes a new connection", async () => {
   await started("rotated");
   const before = (await scene.instances("rotated"))[0]?.pid;
   scene.secrets.set("ops/rotated", "second-value-2");
-  await until(async () => (await scene.instances("rotated"))[0]?.pid !== before, { timeoutMs: 40_000 });
+  await until(
+    async () => {
+      const now = (await scene.instances("rotated"))[0]?.pid;
+      return now !== undefined && now !== before;
+    },
+    { timeoutMs: 40_000, what: "another instance" },
+  );
   expect(await node.text("rotated.echo", { text: "second-value-2" })).toBe("[redacted]");
 }, 60_000);
 

@@ -199,7 +199,9 @@ test("a running daemon is updated: its service restarts it, and it is welcomed",
     expect(JSON.parse(updated.out)).toMatchObject({ latest: "0.2.0", restarted: true });
     await at.peer("0.2.0");
     await until(() => !existsSync(at.trial), { what: "the end of the trial" });
-    expect([await at.version(), at.supervisor.codes.every((code) => code === 0)]).toEqual(["0.2.0", true]);
+    expect(await at.version()).toBe("0.2.0");
+    // As a unit counts it: a daemon that is told to stop before it listens for that ends by the signal.
+    expect(at.supervisor.codes.filter((code) => code !== 0 && code !== 143)).toEqual([]);
   } finally {
     await at.end();
   }

@@ -17,6 +17,7 @@ import {
   outputRecallActivity,
 } from "../../../../src/features/executions/output/output-handler.ts";
 import { createPlans } from "../../../../src/features/executions/plans.ts";
+import { usageFacts } from "../../../../src/features/usage/activities/facts.ts";
 import { implement } from "../../../../src/runtime/index.ts";
 import { sampleHeader, samplePlan } from "../../../actors/execution/fixture.ts";
 import { Receiver } from "../../../harness/outside/receiver.ts";
@@ -78,6 +79,7 @@ async function open(given: { outside?: GuardedOptions } = {}): Promise<Opened> {
   const options = { runtime: logs, plans, outside: given.outside ?? outside, incidents, firstDelayMs, log: note };
   const node = await harness.node({
     actors: [execution],
+    facts: [usageFacts],
     activities: [printing, outputHandleActivity(options), outputRecallActivity(logs), deliverySendActivity(options)],
     log: note,
   });
