@@ -291,7 +291,9 @@ describe("violations", () => {
   });
 
   test("a volume hidden in the tenant and a full one leave one, an unknown or foreign one none", async () => {
-    const bearer = async (claims: Readonly<{ [name: string]: string }>) => ({ Authorization: `Bearer ${await at.node.token(claims, "tenant-hidden")}` });
+    const bearer = async (claims: Readonly<{ [name: string]: string }>) => ({
+      Authorization: `Bearer ${await at.node.token(claims, "tenant-hidden")}`,
+    });
     const [owner, who] = [await bearer({ username: "owner" }), await bearer({ username: "m", role: "tenant:member" })];
     const hidden = await at.made(owner);
     const id = await at.made(who, { size_limit_bytes: 10 });
