@@ -290,7 +290,7 @@ describe("violations", () => {
     );
   });
 
-  test("a volume hidden in the tenant and a full one leave one, an unknown or foreign one none", async () => {
+  test("a hidden volume and a full one leave one, an unknown or foreign one none", async () => {
     const bearer = async (claims: Readonly<{ [name: string]: string }>) => ({
       Authorization: `Bearer ${await at.node.token(claims, "tenant-hidden")}`,
     });

@@ -27,7 +27,7 @@ const foreign = { isPrivate: true, isHolders: false };
 const rememberedOn = (here: ImageNames[], dataDir = scratch("images")) =>
   new PrivateImages({ images: async () => here }, dataDir);
 
-test("an image that may be pulled is found by its name alone, never by the beginning of an id", async () => {
+test("an image that may be pulled is found by its name, never by an id", async () => {
   const asked: string[] = [];
   const engine = {
     image: async (name: string) => {
