@@ -25,6 +25,8 @@ export interface Violation {
   readonly by: string | null;
   /** Only where the one who was refused sees the volume. */
   readonly volumeId: string | null;
+  /** The volume as the caller named it, for telling violations apart; never shown, for it may be of another tenant. */
+  readonly asked?: string;
   readonly executionId: string | null;
   /** As it was asked for. */
   readonly path: string | null;
@@ -72,9 +74,10 @@ export function createStorageViolations(options: StorageViolationsOptions): Stor
     now,
     newId: ({ id }) => id ?? newId(),
     subjectOf,
-    kindOf: ({ category, volumeId, path, operation, details, id }) => [
+    kindOf: ({ category, volumeId, asked, path, operation, details, id }) => [
       category,
       volumeId,
+      asked ?? null,
       path,
       operation,
       details,
@@ -110,9 +113,9 @@ export function createStorageViolations(options: StorageViolationsOptions): Stor
         category,
         volume_id: found.volumeId,
         execution_id: executionId,
-        path: path === null ? null : bounded(path),
+        path,
         operation,
-        details: boundedDetails(details),
+        details,
         count,
         created_at: iso(firstAt),
         last_seen_at: iso(lastAt),
@@ -135,7 +138,7 @@ export function createStorageViolations(options: StorageViolationsOptions): Stor
   const stopClearing = repeatedly(clearEveryMs, clear, warn);
 
   return {
-    recordViolation: (violation) => open.note(violation),
+    recordViolation: (violation) => open.note(inBounds(violation)),
     waiting: () => open.size,
     flush,
     countSince: (tenant, since) => countViolations(sql, tenant, since),
@@ -149,7 +152,7 @@ export function createStorageViolations(options: StorageViolationsOptions): Stor
 
 const subjectOf = ({ tenant, by, executionId }: Violation): string => JSON.stringify([tenant, by, executionId]);
 
-/** Stands for violations that are too many to be told apart. */
+/** Stands for violations that are too many to be told apart; of volumes that may not be there nothing is said then. */
 const furtherOf = ({ category, tenant, by, executionId }: Violation): Violation => ({
   category,
   tenant,
@@ -159,12 +162,16 @@ const furtherOf = ({ category, tenant, by, executionId }: Violation): Violation 
   path: null,
   operation: "several",
   details: { further: true },
+  ...(category === "unauthorized_volume_access" ? { settle: async () => null } : {}),
 });
 
 const bounded = (text: string): string => madeStorable(text.slice(0, longestText));
 
-/** Texts in them may be a caller's; one that the store refuses would keep all others unwritten. */
-const boundedDetails = (details: Violation["details"]): Violation["details"] =>
-  Object.fromEntries(
+/** Before it is held. Texts may be a caller's; one that the store refuses would keep all others unwritten. */
+const inBounds = ({ path, details, ...violation }: Violation): Violation => ({
+  ...violation,
+  path: path === null ? null : bounded(path),
+  details: Object.fromEntries(
     Object.entries(details).map(([name, value]) => [name, typeof value === "string" ? bounded(value) : value]),
-  );
+  ),
+});

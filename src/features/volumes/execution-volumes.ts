@@ -77,7 +77,7 @@ export function createVolumes(options: VolumesOptions) {
     eraseDeleted: removal.eraseDeleted,
     removeOfTenant: removal.removeOfTenant,
 
-    /** Of the given volumes, those that the starter may read, by id; one that is there and hidden is a violation. @param volumeIds in lower case; others than UUIDs are none */
+    /** Of the given volumes, those that the starter may read, by id; one of the tenant that is hidden from the starter is a violation. @param volumeIds in lower case; others than UUIDs are none */
     async readable(
       tenant: string,
       reader: VolumeReader,
@@ -96,8 +96,9 @@ export function createVolumes(options: VolumesOptions) {
           executionId: null,
           path: null,
           operation: "execution.start",
-          details: { ...(reader === null ? {} : { user_id: reader.userId }), requested_volume: id },
-          settle: async () => ((await records.isHidden([id])) ? { volumeId: null } : null),
+          asked: id,
+          details: reader === null ? {} : { user_id: reader.userId },
+          settle: async () => ((await records.isHidden(tenant, id)) ? { volumeId: null } : null),
         });
       }
       return new Map(rows.map((row) => [row.volume_id, row]));

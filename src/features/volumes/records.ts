@@ -68,11 +68,11 @@ export function volumeRecords(sql: Sql, backend: Backend) {
           and deleted_at is null and ${seen(who)}`;
     },
 
-    /** Whether one of the volumes, which a reader does not see, is there for others, in whichever tenant. */
-    async isHidden(volumeIds: readonly string[]): Promise<boolean> {
+    /** Whether a volume that a reader of the tenant does not see is there for others of the tenant. */
+    async isHidden(tenant: string, volumeId: string): Promise<boolean> {
       const rows = await sql`
         select 1 from volumes
-        where volume_id = any(${[...volumeIds]}::uuid[]) and kind <> 'run' and deleted_at is null limit 1`;
+        where tenant = ${tenant} and volume_id = ${volumeId} and kind <> 'run' and deleted_at is null`;
       return rows.length > 0;
     },
 

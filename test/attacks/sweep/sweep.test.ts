@@ -197,6 +197,9 @@ function together(surveys: readonly Known[]): Known {
 /** Where looking leaves a trace, or time passes. */
 const telling = /^\/v1\/(?:admin|audit|user)\b/;
 
+/** What answers tell of themselves: who asked when, and how long that took. */
+const ofTheAnswer = /"(?:request_id|duration_ms|generated_at|uptime_seconds)":[^,}]*|"(?:from|to)":"\d{4}-[^"]*Z"/g;
+
 /** All lists of the victims, and all their records. */
 async function holdings(): Promise<Readonly<Record<string, string>>> {
   const held: Record<string, string> = {};
@@ -207,8 +210,7 @@ async function holdings(): Promise<Readonly<Record<string, string>>> {
     for (const id of inPath.length === 0 ? [""] : (known.records.get(kindOf(operation)) ?? [])) {
       const target = targetOf(operation, { [name]: id });
       const response = await fetch(node.url + target, { headers: { ...victims[at] } });
-      held[`${at} ${target}`] =
-        `${response.status} ${(await response.text()).replace(/"(?:request_id|duration_ms)":[^,}]*/g, "")}`;
+      held[`${at} ${target}`] = `${response.status} ${(await response.text()).replace(ofTheAnswer, "")}`;
     }
   }
   return held;

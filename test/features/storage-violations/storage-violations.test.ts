@@ -78,6 +78,15 @@ test("different refusals of one caller are bounded; another caller's are told ap
   });
 });
 
+test("asking for very many volumes tells of none that is not there", async () => {
+  for (let n = 0; n < 150; n++) {
+    violations.recordViolation(
+      climbing({ category: "unauthorized_volume_access", asked: `${n}`, settle: async () => null }),
+    );
+  }
+  expect((await list()).items).toEqual([]);
+});
+
 test("what turns out to be nothing leaves no record; what the store refuses is mended", async () => {
   violations.recordViolation(climbing({ category: "unauthorized_volume_access", settle: async () => null }));
   violations.recordViolation(climbing({ path: `..\0\ud800${"x".repeat(5_000)}`, details: { requested: "a\0" } }));

@@ -290,14 +290,20 @@ describe("violations", () => {
     );
   });
 
-  test("a volume of others and a full one leave one, an unknown volume none", async () => {
-    const who = await at.newUser();
+  test("a hidden volume and a full one leave one, an unknown or foreign one none", async () => {
+    const bearer = async (claims: Readonly<{ [name: string]: string }>) => ({
+      Authorization: `Bearer ${await at.node.token(claims, "tenant-hidden")}`,
+    });
+    const [owner, who] = [await bearer({ username: "owner" }), await bearer({ username: "m", role: "tenant:member" })];
+    const hidden = await at.made(owner);
     const id = await at.made(who, { size_limit_bytes: 10 });
     const foreign = await at.made(await at.newUser());
-    expect((await at.call(who, "GET", `/${crypto.randomUUID()}`)).status).toBe(404);
-    expect((await at.call(who, "DELETE", `/${foreign}`)).status).toBe(404);
+    for (const unseen of [crypto.randomUUID(), foreign, hidden]) {
+      expect((await at.call(who, "DELETE", `/${unseen}`)).status).toBe(404);
+    }
     expect((await at.put(who, id, "12345678901", "?path=/full")).status).toBe(402);
-    const items = await someOf(who, 2);
+    const items = await someOf(owner, 2);
+    for (const { details } of items) expect(Object.keys(details)).not.toContain("requested_volume");
     expect(items.map(({ type, volume_id, operation }) => [type, volume_id, operation])).toEqual(
       expect.arrayContaining([
         ["unauthorized_volume_access", null, "volume.delete"],

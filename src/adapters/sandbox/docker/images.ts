@@ -21,8 +21,8 @@ export class Images {
    * @param mayReach asked before anything is pulled: whether the registry, `host` or `host:port`, lies where it may
    */
   constructor(
-    readonly engine: Engine,
-    readonly privates: PrivateImages,
+    readonly engine: Pick<Engine, "image" | "pull" | "answers">,
+    readonly privates: Pick<PrivateImages, "of" | "during">,
     readonly mayReach: (registry: string) => Promise<boolean>,
     readonly limitMs: number = pullMs,
   ) {}
@@ -60,14 +60,14 @@ export class Images {
 
   /** What the host has, where it may be used without asking the registry; null where it may not. */
   async here(wanted: Wanted): Promise<ImageFacts | null> {
-    const found = await this.#look({ ...wanted, pullPolicy: "Never" });
+    const found = await this.#look({ ...wanted, pullPolicy: wanted.pullPolicy === "Never" ? "Never" : "IfNotPresent" });
     return typeof found === "object" ? found : null;
   }
 
   async #look({ reference, pullPolicy, login }: Wanted): Promise<ImageFacts | "ask" | "refuse"> {
     if (pullPolicy === "Always") return "ask";
-    // By any name it may be found, an id included: what decides is the image itself.
-    const image = await this.engine.image(reference);
+    // What a registry could give has a name there: an engine would take a short text for the beginning of an id as well.
+    const image = await this.engine.image(pullPolicy === "Never" ? reference : qualified(reference));
     const use = imageUse(pullPolicy, image === null ? null : await this.privates.of(image, login?.holder ?? null));
     return use === "use" && image !== null ? image : use === "refuse" ? use : "ask";
   }

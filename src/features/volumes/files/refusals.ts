@@ -44,7 +44,8 @@ function violationOf(
     executionId: null,
     path: textOf(query, "path"),
     operation: operationOf(route),
-    details: { user_id: identity.userId, ...(asked === null ? {} : { requested_volume: asked }) },
+    ...(asked === null ? {} : { asked }),
+    details: { user_id: identity.userId },
   };
   /** The volume, where the caller sees it; none is made. */
   const seen = async () => {
@@ -69,7 +70,7 @@ function violationOf(
     return { ...of, category: "quota_exceeded", details: { ...of.details, ...which }, settle: seen };
   }
   if (problem.code === "volume_not_found" && asked !== null && isUuid(asked)) {
-    const settle = async () => ((await records.isHidden([asked])) ? { volumeId: null } : null);
+    const settle = async () => ((await records.isHidden(tenant, asked)) ? { volumeId: null } : null);
     return { ...of, category: "unauthorized_volume_access", settle };
   }
   return null;

@@ -4,6 +4,7 @@ import { readdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { repositoryOf } from "../../../../actors/manifest/image.ts";
 import type { ImageNames } from "../../../../src/adapters/sandbox/docker/engine.ts";
+import { Images } from "../../../../src/adapters/sandbox/docker/images.ts";
 import { PrivateImages } from "../../../../src/adapters/sandbox/docker/private-images.ts";
 import { EngineError, type RegistryLogin } from "../../../../src/adapters/sandbox/port.ts";
 import { Secret } from "../../../../src/lib/secret.ts";
@@ -25,6 +26,27 @@ const foreign = { isPrivate: true, isHolders: false };
 /** @param here what the engine has; changed by the tests */
 const rememberedOn = (here: ImageNames[], dataDir = scratch("images")) =>
   new PrivateImages({ images: async () => here }, dataDir);
+
+test("an image that may be pulled is found by its name, never by an id", async () => {
+  const asked: string[] = [];
+  const engine = {
+    image: async (name: string) => {
+      asked.push(name);
+      return null;
+    },
+    pull: async () => {
+      throw new EngineError("unknown", 404);
+    },
+    answers: async () => true,
+  };
+  const images = new Images(engine, rememberedOn([]), async () => true);
+  const get = (reference: string, pullPolicy: "Never" | "IfNotPresent") =>
+    images.get({ reference, pullPolicy }, () => {}).catch(({ code }) => code);
+  expect(await get("deadbeef", "IfNotPresent")).toBe("image_pull_failed");
+  expect(await images.here({ reference: "deadbeef", pullPolicy: "Always" })).toBeNull();
+  expect(await get("deadbeef", "Never")).toBe("image_pull_failed");
+  expect(asked).toEqual(["docker.io/library/deadbeef:latest", "docker.io/library/deadbeef:latest", "deadbeef"]);
+});
 
 describe("an image pulled with a credential", () => {
   const here: ImageNames[] = [other as ImageNames];
