@@ -1,6 +1,5 @@
 /** What the client of the store of objects sends, where to, and that it asks nothing else (docs/reference/volumes.md). */
 import { afterAll, afterEach, beforeAll, expect, spyOn, test } from "bun:test";
-import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { openObjects } from "../../../src/adapters/objects/port.ts";
 import { type S3Store, startS3 } from "../../harness/outside/s3.ts";
@@ -24,7 +23,7 @@ function misled(trap: string): Record<string, string> {
   const folder = scratch("aws");
   // Reading this never ends.
   const pipe = join(folder, "config");
-  execFileSync("mkfifo", [pipe]);
+  Bun.spawnSync(["mkfifo", pipe]);
   const none = "nonsense";
   return {
     AWS_CONFIG_FILE: pipe,
