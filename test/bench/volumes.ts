@@ -1,7 +1,7 @@
 /**
  * Files of volumes: how fast a large one arrives and leaves, in how much memory, and what a directory of a million costs
  * beside one of a thousand. Takes long, so it runs only when asked for by name:
- * `bun run bench volumes [--bytes=5368709120] [--files=1000000]`.
+ * `bun run bench volumes [--bytes=5368709120] [--objects=268435456] [--files=1000000]`.
  */
 import { mkdir, open, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -14,6 +14,8 @@ const small = 1_000;
 const samples = 200;
 
 export async function benchVolumes(stores: BenchStores): Promise<Row[]> {
+  const objects = argument("objects", 256 * 1024 ** 2);
+  const inObjects = objects === 0 ? [] : await toObjects(stores, objects);
   const service = await startBenchService(stores, "volumes");
   const folder = join(stores.dataDir, "volume-bench");
   await mkdir(folder, { recursive: true });
@@ -21,6 +23,7 @@ export async function benchVolumes(stores: BenchStores): Promise<Row[]> {
     const bytes = argument("bytes", 5 * 1024 ** 3);
     const files = argument("files", 1_000_000);
     return [
+      ...inObjects,
       ...(bytes === 0 ? [] : await throughput(service, folder, bytes)),
       ...(files === 0 ? [] : await directories(service, stores, files)),
     ];
@@ -48,12 +51,8 @@ async function throughput(service: BenchService, folder: string, bytes: number):
   await truncate(source, bytes);
   const form = join(folder, "form");
   await makeForm(form, bytes);
-  const bare = Bun.spawn([process.execPath, join(import.meta.dir, "floors/bare-files.ts"), join(folder, "bare")], {
-    stdout: "pipe",
-  });
+  const { child: bare, port } = await spawned("floors/bare-files.ts", join(folder, "bare"));
   try {
-    const { value } = await bare.stdout.getReader().read();
-    const { port } = JSON.parse(new TextDecoder().decode(value)) as { port: number };
     const floorUrl = `http://127.0.0.1:${port}/`;
     const id = await volume(service, "large");
     const files = `${service.url}/v1/volumes/${id}/files`;
@@ -93,18 +92,79 @@ async function throughput(service: BenchService, folder: string, bytes: number):
   }
 }
 
-function rowsOf(name: string, found: Measured, floor: Measured, bytes: number): Row[] {
-  const note = `${(bytes / 1024 ** 3).toFixed(1)} GiB on loopback, client on the same cores`;
-  const floorIs = "bare Bun server: body to a file, hashed";
+/** A program that says at which port it listens. */
+async function spawned(program: string, path: string) {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, program), path], { stdout: "pipe" });
+  const { value } = await child.stdout.getReader().read();
+  const { port } = JSON.parse(new TextDecoder().decode(value)) as { port: number };
+  return { child, port };
+}
+
+/** An upload whose file becomes an object, beside Bun's own client that sends the same bytes to the same server. */
+async function toObjects(stores: BenchStores, bytes: number): Promise<Row[]> {
+  const folder = join(stores.dataDir, "object-bench");
+  await mkdir(folder, { recursive: true });
+  const source = join(folder, "source");
+  await writeFile(source, "");
+  await truncate(source, bytes);
+  const { child, port } = await spawned("floors/object-server.ts", join(folder, "store"));
+  const endpoint = `http://127.0.0.1:${port}`;
+  const key = "S3RVER";
+  process.once("exit", () => child.kill());
+  const service = await startBenchService(stores, "objects", [], {
+    SVC_STORAGE_BACKEND: "s3",
+    SVC_S3_ENDPOINT: endpoint,
+    SVC_S3_BUCKET: "files",
+    SVC_S3_ACCESS_KEY_ID: key,
+    SVC_S3_SECRET_ACCESS_KEY: key,
+  });
+  try {
+    const bare = new Bun.S3Client({ endpoint, bucket: "files", accessKeyId: key, secretAccessKey: key });
+    const bareUpload = async () => {
+      const writer = bare.file("bare").writer({ partSize: 8 * 1024 * 1024, queueSize: 3 });
+      for await (const piece of Bun.file(source).stream()) {
+        writer.write(piece);
+        await writer.flush();
+      }
+      await writer.end();
+    };
+    const id = await volume(service, "objects");
+    const upload = `${service.url}/v1/volumes/${id}/files/upload?path=/raw`;
+    const authorization = { Authorization: `Bearer ${service.token}` };
+    const health = `${service.url}/health`;
+    const floor = await measured(process.pid, health, bareUpload, bytes);
+    const found = await measured(service.pid, health, () => send(upload, source, authorization), bytes);
+    return rowsOf("upload to objects", found, floor, bytes, {
+      floorIs: "Bun.S3Client, the same parts to the same server",
+      goal: "",
+      memory: "",
+    });
+  } finally {
+    await service.stop();
+    child.kill();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+const bareFiles = { floorIs: "bare Bun server: body to a file, hashed", goal: "500", memory: "<= 32" };
+
+function rowsOf(
+  name: string,
+  found: Measured,
+  floor: Measured,
+  bytes: number,
+  { floorIs, goal, memory } = bareFiles,
+): Row[] {
+  const note = `${(bytes / 1024 ** 3).toFixed(2)} GiB on loopback, client on the same cores`;
   return [
-    { name, unit: "MB/s", value: found.mbPerSecond, floor: floor.mbPerSecond, floorIs, goal: "500", note },
+    { name, unit: "MB/s", value: found.mbPerSecond, floor: floor.mbPerSecond, floorIs, goal, note },
     {
       name: `${name}: memory`,
       unit: "MiB",
       value: found.grownMiB,
       floor: floor.grownMiB,
       floorIs,
-      goal: "<= 32",
+      goal: memory,
       note,
     },
     { name: `${name}: others`, unit: "ms", value: found.otherMs, floor: floor.otherMs, floorIs, goal: "", note },

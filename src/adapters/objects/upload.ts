@@ -1,19 +1,19 @@
 /** Putting one object: pieces as they come, in one request where they are few, else in parts, at flat memory. */
 import { Problem } from "../../../actors/kernel/problem.ts";
+import { type ObjectClient, unlessMissing } from "./client.ts";
 import { ObjectsUnavailable } from "./failure.ts";
-import { boundedText, type ObjectTransport } from "./transport.ts";
 
 /** Every part but the last; stores take 5 MiB or more. */
 const partBytes = 8 * 1024 * 1024;
 const maxParts = 10_000;
 /** The largest object whose length is not known when it begins. */
 const maxObjectBytes = partBytes * maxParts;
+const maxIdLength = 1_024;
 const firstBytes = 64 * 1024;
 /** Parts of one upload that are sent while the next one fills. */
 const maxSending = 3;
 /** A store may take so long to put parts together, ms. */
 const joinMs = 30_000;
-const maxAnswerBytes = 64 * 1024;
 
 /** An object on its way. Nothing shows it before it is finished. */
 export interface ObjectUpload {
@@ -29,6 +29,12 @@ export interface UploadOptions {
   readonly key: string;
   /** Told the name of the upload in parts before the first of them is sent, so that another process can take it away. */
   readonly begun?: (uploadId: string) => Promise<void>;
+}
+
+/** An object in its bucket. */
+export interface ObjectName {
+  readonly Bucket: string;
+  readonly Key: string;
 }
 
 /** Room for parts beyond the first one that each upload of this process fills. */
@@ -51,7 +57,11 @@ export class PartRoom {
   }
 }
 
-export function beginUpload(send: ObjectTransport, room: PartRoom, { key, begun }: UploadOptions): ObjectUpload {
+export function beginUpload(
+  ask: ObjectClient,
+  room: PartRoom,
+  { at, begun }: { readonly at: ObjectName; readonly begun: UploadOptions["begun"] },
+): ObjectUpload {
   const given = new AbortController();
   const { signal } = given;
   const sending = new Set<Promise<void>>();
@@ -64,17 +74,16 @@ export function beginUpload(send: ObjectTransport, room: PartRoom, { key, begun 
   let isGivenUp = false;
 
   async function begin(): Promise<string> {
-    const answer = await send({ method: "POST", key, query: { uploads: "" }, signal });
-    const [, id] = /<UploadId>([^<]{1,1024})<\/UploadId>/.exec(await boundedText(answer, maxAnswerBytes)) ?? [];
-    if (id === undefined) throw new ObjectsUnavailable("it began no upload", answer.status);
+    const { UploadId: id } = await ask((s3, options) => s3.createMultipartUpload(at, options), { signal });
+    if (id === undefined || id === "" || id.length > maxIdLength)
+      throw new ObjectsUnavailable("it began no upload", 200);
     return id;
   }
 
   async function sendPart(id: string, number: number, body: Uint8Array<ArrayBuffer>): Promise<void> {
-    const query = { partNumber: String(number), uploadId: id };
-    const answer = await send({ method: "PUT", key, query, body, signal });
-    await boundedText(answer, maxAnswerBytes);
-    etags[number - 1] = answer.headers.get("etag") ?? "";
+    const part = { ...at, UploadId: id, PartNumber: number, Body: body };
+    const { ETag = "" } = await ask((s3, options) => s3.uploadPart(part, options), { signal });
+    etags[number - 1] = ETag;
   }
 
   /** Sends what is full, and goes on once there is room for the next part. */
@@ -112,39 +121,29 @@ export function beginUpload(send: ObjectTransport, room: PartRoom, { key, begun 
   }
 
   async function complete(id: string): Promise<void> {
-    const parts = etags.map((etag, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>${etag}</ETag></Part>`);
-    const text = `<CompleteMultipartUpload>${parts.join("")}</CompleteMultipartUpload>`;
-    const body = new TextEncoder().encode(text);
-    const headers = { "content-type": "application/xml" };
-    const request = {
-      method: "POST",
-      key,
-      query: { uploadId: id },
-      headers,
-      body,
-      signal,
-      workMs: joinMs,
-      expected: [404],
-    } as const;
-    const answer = await send(request);
-    const said = await boundedText(answer, maxAnswerBytes);
-    // A store may begin its answer before it knows how it ends.
-    if (answer.ok && !said.includes("<Error>")) return;
-    // What was said to an attempt before this one may have been lost.
-    const there = await send({ method: "HEAD", key, expected: [404], signal });
-    if (!there.ok) throw new ObjectsUnavailable("it did not put the parts together", answer.status);
+    const Parts = etags.map((ETag, index) => ({ PartNumber: index + 1, ETag }));
+    const whole = { ...at, UploadId: id, MultipartUpload: { Parts } };
+    try {
+      await ask((s3, options) => s3.completeMultipartUpload(whole, options), { signal, workMs: joinMs });
+    } catch (error) {
+      const status = error instanceof ObjectsUnavailable ? (error.answered ?? 0) : 0;
+      if (status !== 404 && status < 500) throw error;
+      // What was said to an attempt before this one may have been lost.
+      const there = await unlessMissing(ask((s3, options) => s3.headObject(at, options), { signal }));
+      if (there === null) throw error;
+    }
   }
 
   return {
     async write(piece) {
       if (failure !== null) throw failure;
       try {
-        for (let at = 0; at < piece.byteLength; ) {
-          const take = Math.min(piece.byteLength - at, partBytes - used);
+        for (let taken = 0; taken < piece.byteLength; ) {
+          const take = Math.min(piece.byteLength - taken, partBytes - used);
           makeRoom(take);
-          buffer.set(piece.subarray(at, at + take), used);
+          buffer.set(piece.subarray(taken, taken + take), used);
           used += take;
-          at += take;
+          taken += take;
           if (used === partBytes) await dispatch();
         }
       } catch (error) {
@@ -157,8 +156,8 @@ export function beginUpload(send: ObjectTransport, room: PartRoom, { key, begun 
       if (failure !== null) throw failure;
       try {
         if (uploadId === null) {
-          const answer = await send({ method: "PUT", key, body: buffer.subarray(0, used), signal });
-          await boundedText(answer, maxAnswerBytes);
+          const whole = { ...at, Body: buffer.subarray(0, used) };
+          await ask((s3, options) => s3.putObject(whole, options), { signal });
         } else {
           if (used > 0) await dispatch();
           await Promise.all(sending);
@@ -179,9 +178,9 @@ export function beginUpload(send: ObjectTransport, room: PartRoom, { key, begun 
       failure ??= new ObjectsUnavailable("given up");
       given.abort(failure);
       await Promise.allSettled(sending);
-      if (uploadId !== null && !isDone) await abortUpload(send, key, uploadId);
+      if (uploadId !== null && !isDone) await abortUpload(ask, at, uploadId);
       // A request that was given up may have been done all the same.
-      else await removeOne(send, key);
+      else await removeOne(ask, at);
     },
   };
 }
@@ -190,12 +189,12 @@ const tooLarge = (): Problem =>
   new Problem("file_too_large", `A file may have at most ${maxObjectBytes} bytes`, { limit: maxObjectBytes });
 
 /** Takes away the parts of an upload that does not go on. Repeatable. */
-export async function abortUpload(send: ObjectTransport, key: string, uploadId: string): Promise<void> {
-  const answer = await send({ method: "DELETE", key, query: { uploadId }, expected: [404] });
-  await boundedText(answer, maxAnswerBytes);
+export async function abortUpload(ask: ObjectClient, at: ObjectName, uploadId: string): Promise<void> {
+  const upload = { ...at, UploadId: uploadId };
+  await unlessMissing(ask((s3, options) => s3.abortMultipartUpload(upload, options)));
 }
 
 /** Repeatable. */
-export async function removeOne(send: ObjectTransport, key: string): Promise<void> {
-  await boundedText(await send({ method: "DELETE", key, expected: [404] }), maxAnswerBytes);
+export async function removeOne(ask: ObjectClient, at: ObjectName): Promise<void> {
+  await unlessMissing(ask((s3, options) => s3.deleteObject(at, options)));
 }

@@ -32,7 +32,7 @@ export const volumes = defineFeature({
     const backend = settings.storageBackend;
     const users = userVolumeRecords(sql, backend);
     const { places, sweep } = await openPlaces({
-      ...{ sql, layout, settings, host, now, warn },
+      ...{ sql, layout, settings, host, warn },
       fits: quotaFit(users, tenants.terms),
       lost: ({ tenant, volume_id, execution_id }, reason) => {
         warn("volume_write_lost", { tenant, volume_id, execution_id, reason });

@@ -13,7 +13,6 @@ import { type ObjectPlaces, type ObjectPlacesOptions, objectPlaces } from "./s3/
 
 export interface PlacesOptions extends Omit<ObjectPlacesOptions, "objects"> {
   readonly settings: VolumeSettings;
-  readonly now: () => number;
   readonly warn: (event: string, facts: Readonly<Record<string, unknown>>) => void;
 }
 
@@ -28,13 +27,13 @@ const sweepEveryMs = 30_000;
 
 /** @throws StartFailure where nothing can be written, read and deleted there */
 export async function openPlaces(options: PlacesOptions): Promise<OpenPlaces> {
-  const { sql, layout, settings, now, warn } = options;
+  const { sql, layout, settings, warn } = options;
   const local = localPlaces(sql, layout);
   await local.probe().catch((error: unknown) => {
     throw new StartFailure(`SVC_STORAGE_ROOT ${layout.volumes} cannot be used: ${String(error)}`);
   });
   if (settings.storageBackend === "local") return { places: local, sweep: () => async () => {} };
-  const objects = objectPlaces({ ...options, objects: openObjects(settings, { now }) });
+  const objects = objectPlaces({ ...options, objects: openObjects(settings) });
   await objects.probe().catch((error: unknown) => {
     throw new StartFailure(`The bucket ${settings.s3Bucket} at SVC_S3_ENDPOINT cannot be used: ${reasonOf(error)}`);
   });

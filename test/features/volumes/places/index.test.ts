@@ -118,7 +118,6 @@ test("the probe writes, reads and deletes; a root that is a file cannot be used"
     host: "host",
     fits: async () => true,
     lost() {},
-    now: Date.now,
     warn() {},
   });
   expect(await opened.catch(String)).toContain(`SVC_STORAGE_ROOT ${file} cannot be used`);

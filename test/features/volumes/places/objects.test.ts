@@ -33,7 +33,7 @@ afterEach(() => {
 function placesOf(host: string, layout = new VolumeLayout(scratch(host)), answerMs = 10_000): ObjectPlaces {
   return objectPlaces({
     sql: stores.sql,
-    objects: openObjects(s3.settings, { now: Date.now, answerMs }),
+    objects: openObjects(s3.settings, { answerMs }),
     layout,
     host,
     fits: async () => hasRoom,
