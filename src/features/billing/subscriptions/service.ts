@@ -71,6 +71,8 @@ export interface Subscriptions {
 export interface ReadFor {
   /** The event; null: none. */
   readonly at: number | null;
+  /** Status that the event itself told. */
+  readonly said?: string;
   readonly cause: Extract<Told, { by: "provider" }>["cause"];
   /** Of the payment that failed. */
   readonly invoice: string | null;
@@ -128,10 +130,12 @@ export function createSubscriptions({ sql, tenants, provider, drift, now }: Subs
   async function readBack(tenant: string, id: string, read: ReadFor, within?: Change["within"]): Promise<Changed> {
     for (let attempt = 1; ; attempt++) {
       const asOf = (await subscriptionById(sql, id))?.revision ?? null;
+      const readAt = seconds();
       const seen = await provider.read(id);
       const facts = await provider.factsOf(seen);
       const isOpenFailure = seen.latestInvoice === null || read.invoice === seen.latestInvoice;
-      const told = { by: "provider", at: read.at, facts, cause: read.cause, isOpenFailure } as const;
+      const { at, said = null, cause } = read;
+      const told = { by: "provider", at, readAt, said, facts, cause, isOpenFailure } as const;
       let isLate = false;
       const changed = await change({
         tenant,

@@ -96,7 +96,7 @@ export function createProcessing(options: ProcessingOptions): () => Promise<bool
       within: async (tx) => (mustAsk ? undefined : within(tx)),
     });
     if (!mustAsk) return changed;
-    return subscriptions.readBack(tenant, seen.id, { at, cause: "doubt", invoice: null }, within);
+    return subscriptions.readBack(tenant, seen.id, { at, said: facts.status, cause: "doubt", invoice: null }, within);
   }
 
   async function applyRead(
