@@ -204,10 +204,11 @@ function withPayments(known: Subscription | null, told: Exclude<Told, { by: "com
   const said = told.by === "event" ? facts.status : told.said;
   if (told.by === "provider" && told.cause === "paid")
     return { ...before, inOrderAt: Math.max(inOrderAt ?? 0, behind(at)) };
-  if (said === "active" || said === "trialing")
-    return { ...before, inOrderAt: Math.max(inOrderAt ?? 0, at) };
+  if (said === "active" || said === "trialing") return { ...before, inOrderAt: Math.max(inOrderAt ?? 0, at) };
   const isFailure = told.by === "provider" && told.cause === "failed" && told.isOpenFailure;
-  return said === "past_due" || (isFailure && facts.status === "past_due") ? { ...before, failedAt: withFailure(failedAt, at) } : before;
+  return said === "past_due" || (isFailure && facts.status === "past_due")
+    ? { ...before, failedAt: withFailure(failedAt, at) }
+    : before;
 }
 
 /** The first one counts, and those that are first once a payment is heard of. */

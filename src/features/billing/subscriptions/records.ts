@@ -198,9 +198,25 @@ export async function linkCustomer(tx: Transaction, tenant: string, customer: st
   const { count } = await tx`
     insert into billing_customers (tenant, customer_id) values (${tenant}, ${customer}) on conflict do nothing`;
   if (count > 0) {
+    await lockLink(tx, customer);
     await tx`
       update billing_events set state = 'received', attempts = 0, due_at = now(), settled_at = null
       where customer_id = ${customer} and state = 'unmatched'`;
   }
   return (await customerOf(tx, tenant)) ?? customer;
+}
+
+/** What is left as unmatched and what links its customer do not miss each other. */
+const lockLink = (tx: Transaction, customer: string) =>
+  tx`select pg_advisory_xact_lock(hashtextextended(${`billing customer ${customer}`}, 0))`;
+
+/**
+ * Until the transaction ends the customer is not linked.
+ * @param known whose it was known to be; null: of none
+ * @throws Error where it was linked meanwhile
+ */
+export async function requireUnlinked(tx: Transaction, customer: string, known: string | null): Promise<void> {
+  await lockLink(tx, customer);
+  const tenant = await tenantOfCustomer(tx, customer);
+  if (tenant !== null && tenant !== known) throw new Error(`the customer ${customer} was linked meanwhile`);
 }

@@ -15,7 +15,7 @@ import { madeStorable } from "../../../../actors/manifest/storable.ts";
 import { isDatabaseUnavailable, type Sql, type Transaction } from "../../../store/postgres/pool.ts";
 import type { Incidents } from "../../incidents/port.ts";
 import type { ProviderSubscriptions } from "../subscriptions/provider.ts";
-import { linkCustomer, subscriptionById, tenantOfCustomer } from "../subscriptions/records.ts";
+import { linkCustomer, requireUnlinked, subscriptionById, tenantOfCustomer } from "../subscriptions/records.ts";
 import { type Changed, type Drift, type Subscriptions, UnknownTenant } from "../subscriptions/service.ts";
 import {
   type ClaimedEvent,
@@ -32,7 +32,7 @@ export interface ProcessingOptions {
   readonly sql: Sql;
   readonly provider: ProviderSubscriptions;
   readonly subscriptions: Subscriptions;
-  readonly incidents: Pick<Incidents, "report">;
+  readonly incidents: Pick<Incidents, "record">;
   readonly drift: Drift;
   readonly counted: (outcome: Outcome | "failed") => void;
   readonly warn: (event: string, facts: Readonly<Record<string, unknown>>) => void;
@@ -62,7 +62,7 @@ export function createProcessing(options: ProcessingOptions): () => Promise<bool
   async function apply(claimed: ClaimedEvent, event: ProviderEvent, task: Exclude<Task, { task: "ignore" }>) {
     const { subject } = task;
     const tenant = await tenantOf(subject);
-    if (tenant === null) throw new UnknownTenant("none");
+    if (tenant === null) throw new UnknownTenant(null);
     const within = async (tx: Transaction) => {
       if (subject.customer !== null) await linkCustomer(tx, tenant, subject.customer);
       await settleEvent(tx, claimed, "applied", { tenant });
@@ -133,9 +133,12 @@ export function createProcessing(options: ProcessingOptions): () => Promise<bool
       return "applied";
     } catch (error) {
       if (!(error instanceof UnknownTenant)) throw error;
-      await settleEvent(sql, claimed, "unmatched");
-      const { customer, subscription } = task.subject;
-      drift(systemTenant, { reason: "unmatched", type: event.type, customer, subscription_id: subscription });
+      const { customer, subscription: subscription_id } = task.subject;
+      await sql.begin(async (tx) => {
+        if (customer !== null) await requireUnlinked(tx, customer, error.tenant);
+        await settleEvent(tx, claimed, "unmatched");
+        await drift(tx, systemTenant, { reason: "unmatched", type: event.type, customer, subscription_id });
+      });
       return "unmatched";
     }
   }
@@ -162,18 +165,20 @@ export function createProcessing(options: ProcessingOptions): () => Promise<bool
       counted("failed");
       return postponeEvent(sql, claimed, firstPauseMs * 4 ** (attempts - 1), text);
     }
-    await settleEvent(sql, claimed, "dead", { error: text });
-    counted("dead");
-    options.incidents.report({
-      category: "billing_event_failed",
-      tenant: systemTenant,
-      agentId: null,
-      executionId: null,
-      sessionId: null,
-      toolName: null,
-      violationType: null,
-      details: { event_id: id },
+    await sql.begin(async (tx) => {
+      await settleEvent(tx, claimed, "dead", { error: text });
+      await options.incidents.record(tx, {
+        category: "billing_event_failed",
+        tenant: systemTenant,
+        agentId: null,
+        executionId: null,
+        sessionId: null,
+        toolName: null,
+        violationType: null,
+        details: { event_id: id },
+      });
     });
+    counted("dead");
   }
 
   return async () => {
