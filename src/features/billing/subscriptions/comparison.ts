@@ -34,6 +34,8 @@ export interface Comparison {
   end(tenant: string): Promise<boolean>;
 }
 
+/** What calls of before a deletion still began is looked for once more behind it. */
+const lateCall = "50 seconds";
 /** Of one round, whatever is due. */
 const atOnce = 200;
 
@@ -111,7 +113,9 @@ export function createComparison({ sql, provider, subscriptions, drift, warn, no
     async end(tenant) {
       const [unseen] = await sql<{ customer_id: string }[]>`
         select customer_id from billing_customers c join tenants t on t.slug = c.tenant
-        where c.tenant = ${tenant} and (c.checked_at is null or c.checked_at < t.deleted_at)`;
+        where c.tenant = ${tenant} and (c.checked_at is null or c.checked_at < t.deleted_at
+          or c.checked_at < t.deleted_at + ${lateCall}::text::interval
+            and now() > t.deleted_at + ${lateCall}::text::interval)`;
       if (unseen !== undefined) {
         await provider.expireSessions(unseen.customer_id);
         await compare(tenant);

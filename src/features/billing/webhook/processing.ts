@@ -46,8 +46,10 @@ const firstPauseMs = 5_000;
 const atOnce = 40;
 const sideBySide = 8;
 
-/** @returns works through what is due; whether there may be more */
-export function createProcessing(options: ProcessingOptions): () => Promise<boolean> {
+/** Works through what is due; what is not begun when `isEnding` goes to another node. @returns whether there may be more */
+export type Processing = (isEnding: () => boolean) => Promise<boolean>;
+
+export function createProcessing(options: ProcessingOptions): Processing {
   const { sql, provider, subscriptions, drift, counted, warn } = options;
 
   /** By its customer, then by what was written when it was made. Null: it is nobody's here. */
@@ -181,7 +183,7 @@ export function createProcessing(options: ProcessingOptions): () => Promise<bool
     counted("dead");
   }
 
-  return async () => {
+  return async (isEnding) => {
     const claimed = await claimEvents(sql, atOnce);
     if (claimed.length === 0) return false;
     const open = new Set(claimed);
@@ -193,6 +195,7 @@ export function createProcessing(options: ProcessingOptions): () => Promise<bool
     const next = async (): Promise<void> => {
       for (let lane = lanes.shift(); lane !== undefined; lane = lanes.shift())
         for (const one of lane) {
+          if (isEnding()) return;
           await work(one);
           open.delete(one);
         }
