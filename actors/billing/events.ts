@@ -110,13 +110,17 @@ export type Told =
   /**
    * By the provider, asked for it.
    * @member at           of the event that it was asked for; null: for another reason
+   * @member readAt       before it was asked, by this service's clock
+   * @member said         status that the event itself told; null: none
    * @member isOpenFailure whether the payment that failed is of what the subscription still waits for: it may have been
    *   that of a change which did not happen
    */
   | {
       readonly by: "provider";
       readonly at: number | null;
+      readonly readAt: number;
       readonly facts: Facts;
+      readonly said: string | null;
       readonly cause: Cause | "doubt";
       readonly isOpenFailure: boolean;
     }
@@ -136,6 +140,8 @@ export type Heard =
 
 /** A comparison tells of what happened until so long before it: the clocks of two machines differ by less. */
 const clockMargin = 600;
+/** An event may be older than what was read at the provider so long before its time, for the same reason, seconds. */
+const readMargin = 60;
 
 /**
  * What becomes of a subscription.
@@ -149,7 +155,7 @@ export function hear(known: Subscription | null, told: Told): Heard {
     if (known !== null && isOver(known.facts) && !isOver(told.facts)) return { outcome: "stale", subscription };
     return {
       outcome: "applied",
-      subscription: { ...subscription, facts: told.facts, appliedAt: newest(known, told.at) },
+      subscription: { ...subscription, facts: told.facts, appliedAt: newest(known, told.at), readAt: told.readAt },
     };
   }
   const { facts, at } = told;
@@ -160,9 +166,13 @@ export function hear(known: Subscription | null, told: Told): Heard {
   const last = known?.appliedAt ?? null;
   if ((known !== null && isOver(known.facts)) || (last !== null && at < last))
     return { outcome: "stale", subscription };
-  if (at === last) return { outcome: "ask" };
+  if (at === last || isBehindRead(known, facts, at)) return { outcome: "ask" };
   return { outcome: "applied", subscription: { ...subscription, facts, appliedAt: at } };
 }
+
+/** Whether an event may be older than what was read since: then it must not take its place. */
+const isBehindRead = (known: Subscription | null, facts: Facts, at: number): boolean =>
+  known !== null && known.readAt !== null && at <= known.readAt + readMargin && !isSame(known.facts, facts);
 
 /** Whether an event about a paid invoice needs the provider: what is in order stays so. */
 export const isPlainlyPaid = (known: Subscription | null): known is Subscription =>
@@ -188,16 +198,17 @@ const maxFailures = 64;
 /** What is told of payments counts by its own time, in whatever order it comes. */
 function withPayments(known: Subscription | null, told: Exclude<Told, { by: "comparison" }>): Subscription {
   const { facts, at } = told;
-  const { failedAt = [], inOrderAt = null, appliedAt = null } = known ?? {};
-  const before = { facts: known?.facts ?? facts, appliedAt, failedAt, inOrderAt };
+  const { failedAt = [], inOrderAt = null, appliedAt = null, readAt = null } = known ?? {};
+  const before = { facts: known?.facts ?? facts, appliedAt, readAt, failedAt, inOrderAt };
   if (at === null) return before;
-  const { status } = facts;
+  const said = told.by === "event" ? facts.status : told.said;
   if (told.by === "provider" && told.cause === "paid")
     return { ...before, inOrderAt: Math.max(inOrderAt ?? 0, behind(at)) };
-  if (told.by === "event" && (status === "active" || status === "trialing"))
-    return { ...before, inOrderAt: Math.max(inOrderAt ?? 0, at) };
-  const hasFailed = status === "past_due" && (told.by === "event" || (told.cause === "failed" && told.isOpenFailure));
-  return hasFailed ? { ...before, failedAt: withFailure(failedAt, at) } : before;
+  if (said === "active" || said === "trialing") return { ...before, inOrderAt: Math.max(inOrderAt ?? 0, at) };
+  const isFailure = told.by === "provider" && told.cause === "failed" && told.isOpenFailure;
+  return said === "past_due" || (isFailure && facts.status === "past_due")
+    ? { ...before, failedAt: withFailure(failedAt, at) }
+    : before;
 }
 
 /** The first one counts, and those that are first once a payment is heard of. */
@@ -216,6 +227,7 @@ function compared(known: Subscription | null, told: Extract<Told, { by: "compari
   return {
     facts,
     appliedAt: Math.max(appliedAt ?? 0, until),
+    readAt: told.at,
     failedAt: facts.status === "past_due" ? [found] : failedAt,
     // The failure that was found counts, whatever was heard of payments.
     inOrderAt: isInOrder ? Math.max(inOrderAt ?? 0, until) : facts.status === "past_due" ? null : inOrderAt,
@@ -229,8 +241,10 @@ function compared(known: Subscription | null, told: Extract<Told, { by: "compari
 export function differs(known: Subscription | null, found: Subscription, now: number): boolean {
   if (known === null) return !isOver(found.facts);
   if (tierInForce(known, now) !== tierInForce(found, now)) return true;
-  const { pending, ...facts } = known.facts;
-  const other = found.facts;
-  if (pending?.tier !== other.pending?.tier || pending?.at !== other.pending?.at) return true;
-  return (Object.keys(facts) as (keyof typeof facts)[]).some((member) => facts[member] !== other[member]);
+  return !isSame(known.facts, found.facts);
+}
+
+function isSame({ pending, ...facts }: Facts, other: Facts): boolean {
+  if (pending?.tier !== other.pending?.tier || pending?.at !== other.pending?.at) return false;
+  return (Object.keys(facts) as (keyof typeof facts)[]).every((member) => facts[member] === other[member]);
 }

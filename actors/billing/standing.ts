@@ -8,6 +8,8 @@ export interface Subscription {
   readonly facts: Facts;
   /** When the newest event that was applied was made; null: none was. */
   readonly appliedAt: number | null;
+  /** When the provider was last asked for it, by this service's clock; null: it never was. */
+  readonly readAt: number | null;
   /** When payments failed, ascending. */
   readonly failedAt: readonly number[];
   /** Failures before it are over: it was in order then; null: never. */

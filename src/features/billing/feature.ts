@@ -16,7 +16,7 @@ import { createComparison } from "./subscriptions/comparison.ts";
 import { providerSubscriptions } from "./subscriptions/provider.ts";
 import { customerOf } from "./subscriptions/records.ts";
 import { subscriptionRoutes } from "./subscriptions/routes.ts";
-import { createSubscriptions, driftReported } from "./subscriptions/service.ts";
+import { createSubscriptions, driftRecorded } from "./subscriptions/service.ts";
 import { createSubscriptionView } from "./subscriptions/view.ts";
 import { intakeRoute } from "./webhook/intake.ts";
 import { createProcessing } from "./webhook/processing.ts";
@@ -52,7 +52,7 @@ export const billing = defineFeature({
       return { ...shared, service: null, routes, health: { payment: null } };
     }
     const payment = openPayment({ secretKey, apiBase, warn });
-    const drift = driftReported(incidents);
+    const drift = driftRecorded(incidents);
     const provider = providerSubscriptions({ payment, brand: settings.paymentBrand });
     const subscriptions = createSubscriptions({ sql, tenants, provider, drift, now });
     const comparison = createComparison({ sql, provider, subscriptions, drift, warn, now });

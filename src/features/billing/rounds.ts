@@ -5,6 +5,7 @@ import type { Sql } from "../../store/postgres/pool.ts";
 import type { Stop } from "../feature.ts";
 import type { Comparison } from "./subscriptions/comparison.ts";
 import type { Subscriptions } from "./subscriptions/service.ts";
+import type { Processing } from "./webhook/processing.ts";
 import { eraseEvents } from "./webhook/records.ts";
 
 type Warn = (event: string, facts: Readonly<Record<string, unknown>>) => void;
@@ -22,8 +23,7 @@ export interface Worker {
   begin(): Stop;
 }
 
-/** @param work works through what is due; whether there may be more */
-export function eventWorker(work: () => Promise<boolean>, warn: Warn): Worker {
+export function eventWorker(work: Processing, warn: Warn): Worker {
   let wake = () => {};
   return {
     wake: () => wake(),
@@ -46,7 +46,7 @@ export function eventWorker(work: () => Promise<boolean>, warn: Warn): Worker {
       const rounds = (async () => {
         while (!isStopping) {
           isWoken = false;
-          const hasMore = await work().catch((error: unknown) => {
+          const hasMore = await work(() => isStopping).catch((error: unknown) => {
             warn("billing_events", { error: String(error) });
             return false;
           });

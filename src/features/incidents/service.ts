@@ -7,7 +7,7 @@ import { iso } from "../../../actors/kernel/time.ts";
 import { madeStorable } from "../../../actors/manifest/storable.ts";
 import { type Recurrence, Recurring } from "../../lib/recurring.ts";
 import { repeatedly } from "../../lib/timers.ts";
-import type { Sql } from "../../store/postgres/pool.ts";
+import type { Sql, Transaction } from "../../store/postgres/pool.ts";
 import { countIncidents } from "./records.ts";
 
 /** Every category with its severity (docs/reference/identity.md). */
@@ -52,6 +52,8 @@ export interface Incident {
 export interface Incidents {
   /** Never throws and never waits. */
   report(incident: Incident): void;
+  /** Writes one at once, as a record of its own: as part of a transaction it is there exactly when that is. */
+  record(tx: Sql | Transaction, incident: Incident): Promise<void>;
   /** How many this node has reported since it started, by category. */
   counts(): ReadonlyMap<Category, number>;
   /** Records of the last minute, and those that are not written yet. */
@@ -90,14 +92,22 @@ export function createIncidents({ sql, now, newId, retentionDays, warn }: Incide
 
   const reported = new Map<Category, number>();
 
+  const counted = ({ category }: Incident): void => void reported.set(category, (reported.get(category) ?? 0) + 1);
+
   function report(incident: Incident): void {
-    reported.set(incident.category, (reported.get(incident.category) ?? 0) + 1);
+    counted(incident);
     open.note(incident);
   }
 
-  const write = (): Promise<void> => open.write(writeSome);
+  async function record(tx: Sql | Transaction, incident: Incident): Promise<void> {
+    counted(incident);
+    const at = now();
+    await writeSome(tx, [{ id: newId(), item: incident, firstAt: at, lastAt: at, count: 1 }]);
+  }
 
-  async function writeSome(changed: readonly Recurrence<Incident>[]): Promise<void> {
+  const write = (): Promise<void> => open.write((changed) => writeSome(sql, changed));
+
+  async function writeSome(tx: Sql | Transaction, changed: readonly Recurrence<Incident>[]): Promise<void> {
     const rows = changed.map(({ id, item: incident, firstAt, lastAt, count }) => ({
       id,
       tenant: incident.tenant,
@@ -113,7 +123,7 @@ export function createIncidents({ sql, now, newId, retentionDays, warn }: Incide
       created_at: iso(firstAt),
       last_seen_at: iso(lastAt),
     }));
-    await sql`
+    await tx`
       insert into security_incidents
       select * from jsonb_to_recordset(${JSON.stringify(rows, storable)}::text::jsonb) as row(
         id uuid, tenant text, category text, severity text, agent_id text, execution_id text, session_id text,
@@ -137,6 +147,7 @@ export function createIncidents({ sql, now, newId, retentionDays, warn }: Incide
 
   return {
     report,
+    record,
     counts: () => reported,
     waiting: () => open.size,
     flush,

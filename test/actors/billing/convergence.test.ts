@@ -36,14 +36,20 @@ interface Provided {
   readonly failedAt: number | null;
 }
 
+/** What the provider has at a point of its history. */
+interface Answer {
+  readonly at: number;
+  readonly subscriptions: ReadonlyMap<string, Provided>;
+}
+
 /** The provider: its events, and what it answered at each point of its history. */
 function provider(steps: readonly Step[]) {
   const subscriptions = new Map<string, Provided>();
   const events: Event[] = [];
-  const answers: ReadonlyMap<string, Provided>[] = [];
+  const answers: Answer[] = [];
   let at = start;
   const paid = new Map<string, number>();
-  const keep = () => answers.push(new Map(subscriptions));
+  const keep = () => answers.push({ at, subscriptions: new Map(subscriptions) });
   const tell = (subscription: string, told: Event["told"]) => {
     events.push({ subscription, at, told, order: events.length });
     keep();
@@ -111,23 +117,27 @@ const fresh = (id: string, at: number): Provided => ({
 type Known = Map<string, Subscription>;
 
 /** What the service does with one event while the provider has come to a point of its history. */
-function take(known: Known, { subscription: id, at, told }: Event, asked: ReadonlyMap<string, Provided>): void {
+function take(known: Known, { subscription: id, at, told }: Event, asked: Answer): boolean {
   const before = known.get(id) ?? null;
-  const ask = (cause: Cause | "doubt", invoice: string | null) => {
-    const found = asked.get(id);
+  let hasAsked = false;
+  const ask = (cause: Cause | "doubt", invoice: string | null, said: string | null) => {
+    hasAsked = true;
+    const found = asked.subscriptions.get(id);
     if (found === undefined) throw new Error("an event came before what it is about");
     const isOpenFailure = invoice === found.invoice;
-    const heard = hear(before, { by: "provider", at, facts: found.facts, cause, isOpenFailure });
+    const read = { readAt: asked.at, facts: found.facts };
+    const heard = hear(before, { by: "provider", at, ...read, said, cause, isOpenFailure });
     if (heard.outcome !== "ask") known.set(id, heard.subscription);
   };
   if (!("facts" in told)) {
     if (told.cause === "paid" && isPlainlyPaid(before)) known.set(id, paidAt(before, at));
-    else ask(told.cause, told.invoice);
-    return;
+    else ask(told.cause, told.invoice, null);
+    return hasAsked;
   }
   const heard = hear(before, { by: "event", at, ...told });
-  if (heard.outcome === "ask") ask("doubt", null);
+  if (heard.outcome === "ask") ask("doubt", null, told.facts.status);
   else known.set(id, heard.subscription);
+  return hasAsked;
 }
 
 function compare(known: Known, asked: ReadonlyMap<string, Provided>, at: number): void {
@@ -173,14 +183,22 @@ function delivered(events: readonly Event[], plan: readonly { isLost: boolean; d
 function run(taken: readonly Step[], plan: readonly { isLost: boolean; delays: number[] }[], loses: boolean) {
   const { events, answers, end } = provider(taken);
   const known: Known = new Map();
-  const last = answers.at(-1) ?? new Map();
-  for (const { event, when } of delivered(events, plan, loses)) take(known, event, answers[when] ?? last);
-  return { known, last, end, events };
+  const last = answers.at(-1) ?? { at: end, subscriptions: new Map() };
+  /** Points of the history at which a subscription was read. */
+  const read = new Map<string, number>();
+  for (const { event, when } of delivered(events, plan, loses)) {
+    const id = event.subscription;
+    const point = Math.min(when, answers.length - 1);
+    if (take(known, event, answers[point] ?? last)) read.set(id, point);
+    const since = answers.slice(read.get(id) ?? 0).map(({ subscriptions }) => subscriptions.get(id)?.facts);
+    expect(since).toContainEqual(known.get(id)?.facts);
+  }
+  return { known, last: last.subscriptions, end, events };
 }
 
-const inOrder = (events: readonly Event[], last: ReadonlyMap<string, Provided>): Known => {
+const inOrder = (events: readonly Event[], subscriptions: ReadonlyMap<string, Provided>, at: number): Known => {
   const known: Known = new Map();
-  for (const event of events) take(known, event, last);
+  for (const event of events) take(known, event, { at, subscriptions });
   return known;
 };
 
@@ -188,7 +206,7 @@ test("any order and repetition of a history ends in the same state", () => {
   fc.assert(
     fc.property(steps, deliveries, (taken, plan) => {
       const { known, last, end, events } = run(taken, plan, false);
-      const expected = inOrder(events, last);
+      const expected = inOrder(events, last, end);
       expect(stateOf(known, end)).toEqual(stateOf(expected, end));
       expect([...known.values()].map(({ facts }) => facts)).toEqual(
         expect.arrayContaining([...last.values()].map(({ facts }) => facts)),

@@ -4,6 +4,7 @@ import { Problem } from "../../../../actors/kernel/problem.ts";
 import { type Payment, PaymentFailure } from "../../../adapters/payment/port.ts";
 import type { CatalogueService } from "../catalogue/service.ts";
 import { askingProvider, requireSold } from "../problems.ts";
+import { expireOpenSessions } from "../subscriptions/sessions.ts";
 import type { Customers } from "./customers.ts";
 import { type Purchase, stepKey } from "./purchase.ts";
 import type { InTurn } from "./turns.ts";
@@ -54,23 +55,6 @@ export function createCheckouts({ payment, catalogue, customers, inTurn, places 
     throw new Problem("url_not_allowed", "Pages of this origin may not be returned to");
   }
 
-  /** Expires what is open. @returns their ids */
-  async function expireOpen(customer: string, work: string): Promise<readonly string[]> {
-    const open = await payment.list("list open checkouts", (client, page, options) =>
-      client.checkout.sessions.list({ ...page, customer, status: "open" }, options),
-    );
-    for (const { id } of open) {
-      const key = stepKey(work, "expire", id);
-      await payment
-        .write("expire checkout", key, (client, options) => client.checkout.sessions.expire(id, {}, options))
-        .catch((error: unknown) => {
-          // It was completed or expired meanwhile.
-          if (!(error instanceof PaymentFailure) || error.kind !== "refused") throw error;
-        });
-    }
-    return open.map(({ id }) => id);
-  }
-
   async function requireNoSubscription(customer: string): Promise<void> {
     const all = await payment.list("list subscriptions", (client, page, options) =>
       client.subscriptions.list({ ...page, customer, status: "all" }, options),
@@ -91,7 +75,7 @@ export function createCheckouts({ payment, catalogue, customers, inTurn, places 
             // Open ones first: behind that no further subscription can come about but by this one.
             const expired: string[] = [];
             for (let looks = 0; looks < maxLooks; looks += 1) {
-              const open = await expireOpen(customer, work);
+              const open = await expireOpenSessions(payment, customer);
               if (open.length === 0) break;
               expired.push(...open);
             }

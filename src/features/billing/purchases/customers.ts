@@ -1,6 +1,6 @@
 /** Customers: a tenant has one at the provider, however often its making is tried. */
 import { type Payment, PaymentFailure } from "../../../adapters/payment/port.ts";
-import type { Sql } from "../../../store/postgres/pool.ts";
+import type { Sql, Transaction } from "../../../store/postgres/pool.ts";
 import { customerOf, linkCustomer } from "../subscriptions/records.ts";
 
 /** Whom the provider may write to, and who began it. */
@@ -13,7 +13,15 @@ export interface Buyer {
 /** What a customer is made with. A repetition under the same key must say the same. */
 interface Draft extends Buyer {
   readonly key: string;
+  /** Unix seconds by the database. */
+  readonly at?: number;
 }
+
+/**
+ * How long a draft holds, seconds: the provider's search knows by then what it became, and the provider repeats an error of
+ * its own for a day under the same key.
+ */
+const draftSeconds = 3_600;
 
 export interface CustomersOptions {
   readonly sql: Sql;
@@ -56,19 +64,33 @@ export function createCustomers({ sql, payment, newId }: CustomersOptions): Cust
   async function drafted(tenant: string, buyer: Buyer): Promise<Draft> {
     const draft: Draft = { ...buyer, key: newId() };
     const [row] = await sql<{ customer_draft: Draft }[]>`
-      insert into billing_turns as t (tenant, customer_draft) values (${tenant}, ${sql.json({ ...draft })})
-      on conflict (tenant) do update set customer_draft = coalesce(t.customer_draft, excluded.customer_draft)
+      insert into billing_turns as t (tenant, customer_draft)
+      values (${tenant}, ${sql.json({ ...draft })}::jsonb || jsonb_build_object('at', extract(epoch from now())::bigint))
+      on conflict (tenant) do update set customer_draft =
+        case when (t.customer_draft->>'at')::bigint > extract(epoch from now()) - ${draftSeconds}::integer
+          then t.customer_draft else excluded.customer_draft end
       returning customer_draft`;
     return row?.customer_draft ?? draft;
   }
 
+  const discard = (tx: Sql | Transaction, tenant: string) =>
+    tx`update billing_turns set customer_draft = null where tenant = ${tenant}`;
+
   async function made(tenant: string, buyer: Buyer): Promise<string> {
     const { email, sub, key } = await drafted(tenant, buyer);
     const metadata = { tenant_id: tenant, user_sub: sub };
-    const { id } = await payment.write("create customer", `customer.${key}`, (client, options) =>
-      client.customers.create({ metadata, ...(email === null ? {} : { email }) }, options),
-    );
-    return id;
+    try {
+      const { id } = await payment.write("create customer", `customer.${key}`, (client, options) =>
+        client.customers.create({ metadata, ...(email === null ? {} : { email }) }, options),
+      );
+      return id;
+    } catch (error) {
+      if (!(error instanceof PaymentFailure) || error.kind !== "refused") throw error;
+      // It made none, and would not of the same draft again. An address is what it may refuse: the page asks for one.
+      await discard(sql, tenant);
+      if (email === null) throw error;
+      return made(tenant, { ...buyer, email: null });
+    }
   }
 
   async function ensure(tenant: string, buyer: Buyer): Promise<string> {
@@ -76,7 +98,7 @@ export function createCustomers({ sql, payment, newId }: CustomersOptions): Cust
     if (stored !== null) return stored;
     const customer = (await found(tenant)) ?? (await made(tenant, buyer));
     return sql.begin(async (tx) => {
-      await tx`update billing_turns set customer_draft = null where tenant = ${tenant}`;
+      await discard(tx, tenant);
       // A checkout that was completed meanwhile may have told of another one first.
       return linkCustomer(tx, tenant, customer);
     });

@@ -3,7 +3,7 @@
  * not tell is mended. A customer is compared by one node at a time; nothing waits for it.
  */
 import { differs, hear } from "../../../../actors/billing/events.ts";
-import { isOver, type Subscription, subscriptionsOf } from "../../../../actors/billing/standing.ts";
+import { isOver, subscriptionsOf } from "../../../../actors/billing/standing.ts";
 import type { Facts } from "../../../../actors/billing/subscription.ts";
 import { PaymentFailure } from "../../../adapters/payment/port.ts";
 import type { Sql } from "../../../store/postgres/pool.ts";
@@ -27,13 +27,15 @@ export interface Comparison {
   /** Compares one tenant now. @throws PaymentFailure */
   compare(tenant: string): Promise<void>;
   /**
-   * Ends what a deleted tenant has subscribed, told by events or not. Repeatable.
+   * Ends what a deleted tenant has subscribed, told by events or not, and what it could still buy. Repeatable.
    * @returns whether nothing was left to end
    * @throws PaymentFailure
    */
   end(tenant: string): Promise<boolean>;
 }
 
+/** What calls of before a deletion still began is looked for once more behind it. */
+const lateCall = "50 seconds";
 /** Of one round, whatever is due. */
 const atOnce = 200;
 
@@ -45,24 +47,23 @@ export function createComparison({ sql, provider, subscriptions, drift, warn, no
     firstFailure: number | null,
     at: number,
   ): Promise<void> {
-    let found: Subscription | null = null;
-    const { before, mustEnd } = await subscriptions.change({
+    let drifted: string | null | undefined;
+    const { mustEnd } = await subscriptions.change({
       tenant,
       id: facts.id,
       decide(current) {
         // An event was applied meanwhile: what was listed may be older.
         if ((current?.revision ?? null) !== (known?.revision ?? null)) return null;
-        found = subscriptionOf(hear(current, { by: "comparison", at, facts, firstFailure }));
+        const found = subscriptionOf(hear(current, { by: "comparison", at, facts, firstFailure }));
+        if (found !== null && differs(current, found, at)) drifted = current?.facts.status ?? null;
         return found;
       },
+      async within(tx) {
+        if (drifted === undefined) return;
+        const details = { subscription_id: facts.id, status: facts.status, known: drifted };
+        await drift(tx, tenant, { reason: "differs", ...details });
+      },
     });
-    if (found !== null && differs(before, found, at))
-      drift(tenant, {
-        reason: "differs",
-        subscription_id: facts.id,
-        status: facts.status,
-        known: before?.facts.status ?? null,
-      });
     if (mustEnd) await subscriptions.cancelAll(tenant);
   }
 
@@ -82,7 +83,7 @@ export function createComparison({ sql, provider, subscriptions, drift, warn, no
     }
     for (const one of known.values()) if (!isOver(one.facts)) await compareUnlisted(tenant, one, at);
     const { live } = subscriptionsOf(await subscriptionsOfTenant(sql, tenant), false, at);
-    if (live.length > 1) drift(tenant, { reason: "several_live", subscriptions: live.join(" ") });
+    if (live.length > 1) await drift(sql, tenant, { reason: "several_live", subscriptions: live.join(" ") });
     await sql`update billing_customers set checked_at = now() where tenant = ${tenant}`;
   }
 
@@ -110,10 +111,15 @@ export function createComparison({ sql, provider, subscriptions, drift, warn, no
   return {
     compare,
     async end(tenant) {
-      const [unseen] = await sql`
-        select from billing_customers c join tenants t on t.slug = c.tenant
-        where c.tenant = ${tenant} and (c.checked_at is null or c.checked_at < t.deleted_at)`;
-      if (unseen !== undefined) await compare(tenant);
+      const [unseen] = await sql<{ customer_id: string }[]>`
+        select customer_id from billing_customers c join tenants t on t.slug = c.tenant
+        where c.tenant = ${tenant} and (c.checked_at is null or c.checked_at < t.deleted_at
+          or c.checked_at < t.deleted_at + ${lateCall}::text::interval
+            and now() > t.deleted_at + ${lateCall}::text::interval)`;
+      if (unseen !== undefined) {
+        await provider.expireSessions(unseen.customer_id);
+        await compare(tenant);
+      }
       return subscriptions.cancelAll(tenant);
     },
     async due() {

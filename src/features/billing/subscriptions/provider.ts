@@ -11,6 +11,7 @@ import {
   type Seen,
 } from "../../../../actors/billing/subscription.ts";
 import { type Payment, PaymentFailure } from "../../../adapters/payment/port.ts";
+import { expireOpenSessions } from "./sessions.ts";
 
 export interface ProviderSubscriptions {
   /** What a subscription gives, with what has to be looked up for it. */
@@ -21,6 +22,8 @@ export interface ProviderSubscriptions {
   listOf(customer: string): Promise<readonly Seen[]>;
   /** When the first of the payments failed that a subscription waits for, Unix seconds; null: not known. */
   firstFailure(id: string): Promise<number | null>;
+  /** Ends what a customer has not paid yet. */
+  expireSessions(customer: string): Promise<void>;
   /** Ends it now, without a further invoice. Ending one that is over is no failure. */
   cancel(id: string): Promise<void>;
 }
@@ -80,9 +83,14 @@ export function providerSubscriptions({ payment, brand }: ProviderOptions): Prov
       return failed.length === 0 ? null : Math.min(...failed);
     },
 
+    async expireSessions(customer) {
+      await expireOpenSessions(payment, customer);
+    },
+
     async cancel(id) {
       try {
-        await payment.write("subscriptions.cancel", `svc-cancel-${id}`, (client, options) =>
+        // The provider repeats an error of its own under the same key for a day. An end needs no protection from a repetition.
+        await payment.write("subscriptions.cancel", `svc-cancel-${id}-${crypto.randomUUID()}`, (client, options) =>
           client.subscriptions.cancel(id, { invoice_now: false, prorate: false }, options),
         );
       } catch (error) {

@@ -34,6 +34,7 @@ interface Row {
   readonly pending_at: Date | null;
   // PostgreSQL's bigint arrives as text.
   readonly applied_event_at: string | null;
+  readonly read_at: string | null;
   readonly failed_at: readonly string[];
   readonly in_order_at: string | null;
   readonly revision: string;
@@ -66,6 +67,7 @@ function stored(row: Row): StoredSubscription {
       pending: pending_tier === null || pending_at === null ? null : { tier: pending_tier, at: seconds(pending_at) },
     },
     appliedAt: orNull(row.applied_event_at, Number),
+    readAt: orNull(row.read_at, Number),
     failedAt: row.failed_at.map(Number),
     inOrderAt: orNull(row.in_order_at, Number),
     tenant: row.tenant,
@@ -101,13 +103,13 @@ export async function putSubscription(
   const { count } = await tx`
     insert into billing_subscriptions as known (subscription_id, tenant, customer_id, created_at, status, tier,
       billing_interval, base_item_id, base_price_id, seat_item_id, seat_price_id, included_seats, extra_seats,
-      current_period_end, cancel_at_period_end, schedule_id, pending_tier, pending_at, applied_event_at, failed_at,
-      in_order_at, grace_ends_at, is_live)
+      current_period_end, cancel_at_period_end, schedule_id, pending_tier, pending_at, applied_event_at, read_at,
+      failed_at, in_order_at, grace_ends_at, is_live)
     values (${facts.id}, ${tenant}, ${facts.customer}, ${dateOf(facts.created)}, ${facts.status}, ${facts.tier},
       ${facts.interval}, ${facts.baseItem}, ${facts.basePrice}, ${facts.seatItem}, ${facts.seatPrice},
       ${facts.includedSeats}, ${facts.extraSeats}, ${dateOf(facts.periodEnd)}, ${facts.cancelAtPeriodEnd},
       ${facts.schedule}, ${facts.pending?.tier ?? null}, ${dateOf(facts.pending?.at ?? null)}, ${given.appliedAt},
-      ${`{${given.failedAt.join(",")}}`}::text::bigint[], ${given.inOrderAt}, ${dateOf(graceEndsAt(given))},
+      ${given.readAt}, ${`{${given.failedAt.join(",")}}`}::text::bigint[], ${given.inOrderAt}, ${dateOf(graceEndsAt(given))},
       ${tierInForce(given, now) !== "free"})
     on conflict (subscription_id) do update set
       customer_id = excluded.customer_id, created_at = excluded.created_at, status = excluded.status,
@@ -117,7 +119,7 @@ export async function putSubscription(
       extra_seats = excluded.extra_seats, current_period_end = excluded.current_period_end,
       cancel_at_period_end = excluded.cancel_at_period_end, schedule_id = excluded.schedule_id,
       pending_tier = excluded.pending_tier, pending_at = excluded.pending_at,
-      applied_event_at = excluded.applied_event_at, failed_at = excluded.failed_at,
+      applied_event_at = excluded.applied_event_at, read_at = excluded.read_at, failed_at = excluded.failed_at,
       in_order_at = excluded.in_order_at, grace_ends_at = excluded.grace_ends_at, is_live = excluded.is_live,
       revision = known.revision + 1, updated_at = now()
     where known.tenant = excluded.tenant`;
@@ -196,9 +198,25 @@ export async function linkCustomer(tx: Transaction, tenant: string, customer: st
   const { count } = await tx`
     insert into billing_customers (tenant, customer_id) values (${tenant}, ${customer}) on conflict do nothing`;
   if (count > 0) {
+    await lockLink(tx, customer);
     await tx`
       update billing_events set state = 'received', attempts = 0, due_at = now(), settled_at = null
       where customer_id = ${customer} and state = 'unmatched'`;
   }
   return (await customerOf(tx, tenant)) ?? customer;
+}
+
+/** What is left as unmatched and what links its customer do not miss each other. */
+const lockLink = (tx: Transaction, customer: string) =>
+  tx`select pg_advisory_xact_lock(hashtextextended(${`billing customer ${customer}`}, 0))`;
+
+/**
+ * Until the transaction ends the customer is not linked.
+ * @param known whose it was known to be; null: of none
+ * @throws Error where it was linked meanwhile
+ */
+export async function requireUnlinked(tx: Transaction, customer: string, known: string | null): Promise<void> {
+  await lockLink(tx, customer);
+  const tenant = await tenantOfCustomer(tx, customer);
+  if (tenant !== null && tenant !== known) throw new Error(`the customer ${customer} was linked meanwhile`);
 }

@@ -19,13 +19,17 @@ import {
   tenantsPastGrace,
 } from "./records.ts";
 
-/** Something about a tenant's subscriptions that no history of theirs explains. */
-export type Drift = (tenant: string, details: Readonly<Record<string, string | number | boolean | null>>) => void;
+/** Puts on record what no history of a tenant's subscriptions explains, with what is stored of it. */
+export type Drift = (
+  tx: Sql | Transaction,
+  tenant: string,
+  details: Readonly<Record<string, string | number | boolean | null>>,
+) => Promise<void>;
 
-export const driftReported =
-  (incidents: Pick<Incidents, "report">): Drift =>
-  (tenant, details) =>
-    incidents.report({
+export const driftRecorded =
+  (incidents: Pick<Incidents, "record">): Drift =>
+  (tx, tenant, details) =>
+    incidents.record(tx, {
       category: "billing_drift",
       tenant,
       agentId: null,
@@ -41,7 +45,7 @@ export interface Change {
   readonly id: string;
   /** Null: nothing is to change. */
   readonly decide: (known: StoredSubscription | null) => Subscription | null;
-  /** Part of the same transaction. @throws to leave all as it was */
+  /** Part of the same transaction, behind the decision. @throws to leave all as it was */
   readonly within?: (tx: Transaction) => Promise<void>;
 }
 
@@ -71,6 +75,8 @@ export interface Subscriptions {
 export interface ReadFor {
   /** The event; null: none. */
   readonly at: number | null;
+  /** Status that the event itself told. */
+  readonly said?: string;
   readonly cause: Extract<Told, { by: "provider" }>["cause"];
   /** Of the payment that failed. */
   readonly invoice: string | null;
@@ -79,6 +85,10 @@ export interface ReadFor {
 /** There is no such tenant, or it was erased. */
 export class UnknownTenant extends Error {
   override readonly name = "UnknownTenant";
+  /** @param tenant null: none is named */
+  constructor(readonly tenant: string | null) {
+    super("there is no such tenant");
+  }
 }
 
 export interface SubscriptionsOptions {
@@ -112,15 +122,15 @@ export function createSubscriptions({ sql, tenants, provider, drift, now }: Subs
       const before = await subscriptionById(tx, id);
       const after = decide(before);
       await within?.(tx);
-      if (after === null) return { before, after, mustEnd: false, changed: false, live: [], isFurther: false };
+      if (after === null) return { before, after, mustEnd: false, changed: false };
       await putSubscription(tx, tenant, after, seconds());
       const { changed, live } = await recompute(tx, tenant, locked.subscriptionTier !== null);
       const wasLive = before !== null && tierInForce(before, seconds()) !== "free";
       const isFurther = live.length > 1 && live.includes(id) && !wasLive;
-      return { before, after, mustEnd: locked.isDeleted && !isOver(after.facts), changed, live, isFurther };
+      if (isFurther) await drift(tx, tenant, { reason: "several_live", subscriptions: live.join(" ") });
+      return { before, after, mustEnd: locked.isDeleted && !isOver(after.facts), changed };
     });
     if (done.changed) tenants.changed(tenant);
-    if (done.isFurther) drift(tenant, { reason: "several_live", subscriptions: done.live.join(" ") });
     const { before, after, mustEnd } = done;
     return { before, after, mustEnd };
   }
@@ -128,10 +138,12 @@ export function createSubscriptions({ sql, tenants, provider, drift, now }: Subs
   async function readBack(tenant: string, id: string, read: ReadFor, within?: Change["within"]): Promise<Changed> {
     for (let attempt = 1; ; attempt++) {
       const asOf = (await subscriptionById(sql, id))?.revision ?? null;
+      const readAt = seconds();
       const seen = await provider.read(id);
       const facts = await provider.factsOf(seen);
       const isOpenFailure = seen.latestInvoice === null || read.invoice === seen.latestInvoice;
-      const told = { by: "provider", at: read.at, facts, cause: read.cause, isOpenFailure } as const;
+      const { at, said = null, cause } = read;
+      const told = { by: "provider", at, readAt, said, facts, cause, isOpenFailure } as const;
       let isLate = false;
       const changed = await change({
         tenant,

@@ -15,7 +15,7 @@ import { madeStorable } from "../../../../actors/manifest/storable.ts";
 import { isDatabaseUnavailable, type Sql, type Transaction } from "../../../store/postgres/pool.ts";
 import type { Incidents } from "../../incidents/port.ts";
 import type { ProviderSubscriptions } from "../subscriptions/provider.ts";
-import { linkCustomer, subscriptionById, tenantOfCustomer } from "../subscriptions/records.ts";
+import { linkCustomer, requireUnlinked, subscriptionById, tenantOfCustomer } from "../subscriptions/records.ts";
 import { type Changed, type Drift, type Subscriptions, UnknownTenant } from "../subscriptions/service.ts";
 import {
   type ClaimedEvent,
@@ -32,7 +32,7 @@ export interface ProcessingOptions {
   readonly sql: Sql;
   readonly provider: ProviderSubscriptions;
   readonly subscriptions: Subscriptions;
-  readonly incidents: Pick<Incidents, "report">;
+  readonly incidents: Pick<Incidents, "record">;
   readonly drift: Drift;
   readonly counted: (outcome: Outcome | "failed") => void;
   readonly warn: (event: string, facts: Readonly<Record<string, unknown>>) => void;
@@ -46,8 +46,10 @@ const firstPauseMs = 5_000;
 const atOnce = 40;
 const sideBySide = 8;
 
-/** @returns works through what is due; whether there may be more */
-export function createProcessing(options: ProcessingOptions): () => Promise<boolean> {
+/** Works through what is due; what is not begun when `isEnding` goes to another node. @returns whether there may be more */
+export type Processing = (isEnding: () => boolean) => Promise<boolean>;
+
+export function createProcessing(options: ProcessingOptions): Processing {
   const { sql, provider, subscriptions, drift, counted, warn } = options;
 
   /** By its customer, then by what was written when it was made. Null: it is nobody's here. */
@@ -62,7 +64,7 @@ export function createProcessing(options: ProcessingOptions): () => Promise<bool
   async function apply(claimed: ClaimedEvent, event: ProviderEvent, task: Exclude<Task, { task: "ignore" }>) {
     const { subject } = task;
     const tenant = await tenantOf(subject);
-    if (tenant === null) throw new UnknownTenant("none");
+    if (tenant === null) throw new UnknownTenant(null);
     const within = async (tx: Transaction) => {
       if (subject.customer !== null) await linkCustomer(tx, tenant, subject.customer);
       await settleEvent(tx, claimed, "applied", { tenant });
@@ -96,7 +98,7 @@ export function createProcessing(options: ProcessingOptions): () => Promise<bool
       within: async (tx) => (mustAsk ? undefined : within(tx)),
     });
     if (!mustAsk) return changed;
-    return subscriptions.readBack(tenant, seen.id, { at, cause: "doubt", invoice: null }, within);
+    return subscriptions.readBack(tenant, seen.id, { at, said: facts.status, cause: "doubt", invoice: null }, within);
   }
 
   async function applyRead(
@@ -133,9 +135,12 @@ export function createProcessing(options: ProcessingOptions): () => Promise<bool
       return "applied";
     } catch (error) {
       if (!(error instanceof UnknownTenant)) throw error;
-      await settleEvent(sql, claimed, "unmatched");
-      const { customer, subscription } = task.subject;
-      drift(systemTenant, { reason: "unmatched", type: event.type, customer, subscription_id: subscription });
+      const { customer, subscription: subscription_id } = task.subject;
+      await sql.begin(async (tx) => {
+        if (customer !== null) await requireUnlinked(tx, customer, error.tenant);
+        await settleEvent(tx, claimed, "unmatched");
+        await drift(tx, systemTenant, { reason: "unmatched", type: event.type, customer, subscription_id });
+      });
       return "unmatched";
     }
   }
@@ -162,21 +167,23 @@ export function createProcessing(options: ProcessingOptions): () => Promise<bool
       counted("failed");
       return postponeEvent(sql, claimed, firstPauseMs * 4 ** (attempts - 1), text);
     }
-    await settleEvent(sql, claimed, "dead", { error: text });
-    counted("dead");
-    options.incidents.report({
-      category: "billing_event_failed",
-      tenant: systemTenant,
-      agentId: null,
-      executionId: null,
-      sessionId: null,
-      toolName: null,
-      violationType: null,
-      details: { event_id: id },
+    await sql.begin(async (tx) => {
+      await settleEvent(tx, claimed, "dead", { error: text });
+      await options.incidents.record(tx, {
+        category: "billing_event_failed",
+        tenant: systemTenant,
+        agentId: null,
+        executionId: null,
+        sessionId: null,
+        toolName: null,
+        violationType: null,
+        details: { event_id: id },
+      });
     });
+    counted("dead");
   }
 
-  return async () => {
+  return async (isEnding) => {
     const claimed = await claimEvents(sql, atOnce);
     if (claimed.length === 0) return false;
     const open = new Set(claimed);
@@ -188,6 +195,7 @@ export function createProcessing(options: ProcessingOptions): () => Promise<bool
     const next = async (): Promise<void> => {
       for (let lane = lanes.shift(); lane !== undefined; lane = lanes.shift())
         for (const one of lane) {
+          if (isEnding()) return;
           await work(one);
           open.delete(one);
         }

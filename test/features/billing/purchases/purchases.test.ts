@@ -154,6 +154,13 @@ test("a customer who was deleted at the provider is made anew", async () => {
   expect(customersOf(tenant).map(({ id }) => id)).not.toContain(former?.id);
 });
 
+test("an address that the provider refuses keeps no tenant from buying", async () => {
+  const ann = await fixture.person("ann");
+  fixture.service.fail({ method: "POST", path: /\/v1\/customers$/, fault: { kind: "error", status: 400 }, times: 1 });
+  await ann.done("POST", "/portal");
+  expect(customersOf(await tenantOf(ann))).toMatchObject([{ email: null }]);
+});
+
 test("invoices of a tenant alone, page by page; none is asked of one that never bought", async () => {
   const [ann, ben] = [await fixture.person("ann"), await fixture.person("ben")];
   const before = fixture.service.asked.length;

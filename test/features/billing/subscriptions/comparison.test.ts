@@ -16,7 +16,7 @@ const due = (tenant: string) => fixture.stores.sql`
 const driftOf = async (tenant: string) =>
   (await fixture.incidents("billing_drift")).filter((one) => one.tenant === tenant).map(({ reason }) => reason);
 
-test("what no event told is found and mended, and then nothing differs", async () => {
+test.concurrent("what no event told is found and mended, and then nothing differs", async () => {
   const customer = await fixture.customer();
   const { id } = await customer.subscribe(await fixture.price("enterprise"));
   await due(customer.tenant);
@@ -37,9 +37,11 @@ test("what no event told is found and mended, and then nothing differs", async (
   await until(async () => (await customer.inForce())[0] === "free");
 });
 
-test("a deleted tenant's subscription is cancelled at the provider, once it answers", async () => {
+test.concurrent("a deleted tenant's subscription is cancelled at the provider, once it answers", async () => {
   const customer = await fixture.customer();
-  const { id } = await customer.subscribe(await fixture.price("pro"));
+  const price = await fixture.price("pro");
+  const { body: checkout } = await customer.call("POST", "/v1/billing/checkout", { price_id: price });
+  const { id } = await customer.subscribe(price);
   const subscription = () => fixture.provider.account.subscriptions.get(id);
   const recover = fixture.provider.fail({
     method: "DELETE",
@@ -55,6 +57,7 @@ test("a deleted tenant's subscription is cancelled at the provider, once it answ
   expect(subscription()?.status).toBe("active");
   recover();
   await until(() => subscription()?.status === "canceled");
+  expect(fixture.provider.account.checkouts.get(checkout.session_id)?.status).toBe("expired");
   // What is bought for it afterwards ends as well.
   const further = await customer.subscribe(await fixture.price("pro"));
   const bought = fixture.provider.account.subscriptions.get(further.id) ?? {};
@@ -62,7 +65,7 @@ test("a deleted tenant's subscription is cancelled at the provider, once it answ
   await until(() => fixture.provider.account.subscriptions.get(further.id)?.status === "canceled");
 });
 
-test("a team has the seats that its owner subscribed, and stands still behind its end", async () => {
+test.concurrent("a team has the seats that its owner subscribed, and stands still behind its end", async () => {
   const owner = await fixture.customer();
   const subscribe = async (extra: number) => {
     const { id: product } = await fixture.stripe.products.create({
