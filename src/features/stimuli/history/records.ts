@@ -4,6 +4,7 @@ import { type FullStimulusRow, type StimulusRow, shownBytes } from "../../../../
 import type { Arrival, Channel } from "../../../../actors/stimulus/stimulus.ts";
 import type { Page } from "../../../http/paging.ts";
 import { isUuid } from "../../../http/route.ts";
+import { type CountPieces, type PieceCount, withTenants } from "../../../runtime/reads/spans.ts";
 import type { Sql, Transaction } from "../../../store/postgres/pool.ts";
 import { firstIdOf } from "../intake/port.ts";
 
@@ -48,6 +49,15 @@ export interface Discarding {
 /** An id is minted a moment before or after its stimulus is received. */
 const slackMs = 60_000;
 
+/** Stimuli that came in a span, by their ids, which tell when they were minted. */
+export const countReceived: CountPieces = (query, tenant, { from, to }, pieceMs) => query<PieceCount[]>`
+  ${withTenants(query, "stimuli", tenant)}
+  select floor(s.at / ${pieceMs}::float8)::float8 as piece, '' as status, count(*)::int as count
+  from tenants cross join lateral (
+    select ('x' || substr(replace(id::text, '-', ''), 1, 12))::bit(48)::bigint as at from stimuli
+    where tenant = tenants.tenant and id >= ${firstIdOf(from.getTime())} and id < ${firstIdOf(to.getTime())}) s
+  group by 1`;
+
 export type HistoryRecords = ReturnType<typeof historyRecords>;
 
 export function historyRecords(sql: Sql) {
@@ -57,14 +67,6 @@ export function historyRecords(sql: Sql) {
     received_at, last_event_at, discarded_at, discarded_by, discard_reason`;
 
   return {
-    /** Stimuli received since; of all tenants for null. */
-    async countSince(tenant: string | null, since: Date): Promise<number> {
-      const of = tenant === null ? sql`true` : sql`tenant = ${tenant}`;
-      const [row] = await sql<{ count: number }[]>`
-        select count(*)::int as count from stimuli where ${of} and id >= ${firstIdOf(since.getTime())}`;
-      return row?.count ?? 0;
-    },
-
     /** One row more than the page asks for when there are more; of contents what a list shows, and a bit. */
     async list(tenant: string, filter: StimulusFilter, order: "newest" | "oldest", page: Page): Promise<StimulusRow[]> {
       const conditions = [sql`tenant = ${tenant}`, ...conditionsOf(sql, tenant, filter)];
