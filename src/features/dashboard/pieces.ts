@@ -13,9 +13,9 @@ export interface PieceSources {
   readonly open: CountPieces | null;
 }
 
-export const pieceMs = 600_000;
+export const pieceMs = 300_000;
 /** For so long after its end a piece may get more: nodes name times by their own clocks. */
-const settlesMs = 600_000;
+const settlesMs = 300_000;
 /** What is removed by hand leaves a piece after this and up to twice this, ms: not all pieces at once. */
 const keptMs = 300_000;
 /** Pieces of which each is kept a little longer than the one before. */

@@ -4,7 +4,7 @@ import { executionProtocol } from "../../../actors/execution/messages.ts";
 import type { Page } from "../../http/paging.ts";
 import { isUuid } from "../../http/route.ts";
 import { countsOf } from "../../runtime/reads/counters.ts";
-import { type CountPieces, type PieceCount, pieceOf, withTenants } from "../../runtime/reads/spans.ts";
+import { begunAt, type CountPieces, numberOf, type PieceCount, withTenants } from "../../runtime/reads/spans.ts";
 import { ofEachStatus } from "../../runtime/reads/statuses.ts";
 import { texts } from "../../store/postgres/array-literal.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
@@ -44,22 +44,22 @@ export interface OldRow {
 /** Executions that were made in a span and have ended. */
 export const countEnded: CountPieces = (query, tenant, { from, to }, pieceMs) => query<PieceCount[]>`
   ${withTenants(query, "executions", tenant)}
-  select ${pieceOf(query, query`e.created_at`, pieceMs)} as piece, e.status, count(*)::int as count
+  select ${numberOf(query, query`e.begun`, pieceMs)} as piece, e.status, count(*)::int as count
   from tenants cross join lateral (
     -- By an index that has them all, so that no row is read.
-    select status, created_at from executions
+    select status, ${begunAt(query, "created_at", pieceMs)} as begun from executions
     where tenant = tenants.tenant and ended_at is not null and created_at >= ${from} and created_at < ${to}
       and status in ('completed', 'failed', 'cancelled', 'timed_out')) e
-  group by 1, 2`;
+  group by e.begun, e.status`;
 
 /** Those that have not. */
 export const countOpen: CountPieces = (query, tenant, { from, to }, pieceMs) => query<PieceCount[]>`
   ${withTenants(query, "executions", tenant)}
-  select ${pieceOf(query, query`e.created_at`, pieceMs)} as piece, e.status, count(*)::int as count
+  select ${numberOf(query, query`e.begun`, pieceMs)} as piece, e.status, count(*)::int as count
   from tenants cross join lateral (
-    select status, created_at from executions
+    select status, ${begunAt(query, "created_at", pieceMs)} as begun from executions
     where tenant = tenants.tenant and ended_at is null and created_at >= ${from} and created_at < ${to}) e
-  group by 1, 2`;
+  group by e.begun, e.status`;
 
 /** Below every id. */
 const noId = "00000000-0000-0000-0000-000000000000";

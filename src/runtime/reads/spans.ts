@@ -35,6 +35,10 @@ export function withTenants(query: Sql | Transaction, table: string, tenant: str
     tenants (tenant) as (select tenant from found where tenant is not null)`;
 }
 
-/** The number of the piece that a time lies in. */
-export const pieceOf = (query: Sql | Transaction, time: Fragment, pieceMs: number): Fragment =>
-  query`floor(extract(epoch from ${time}) * 1000 / ${pieceMs})::float8`;
+/** When the piece began that a column's time lies in: cheap for each row. */
+export const begunAt = (query: Sql | Transaction, column: string, pieceMs: number): Fragment =>
+  query`date_bin(${pieceMs} * interval '1 millisecond', ${query(column)}, timestamptz 'epoch')`;
+
+/** The number of a piece by when it began, once for all rows of it. */
+export const numberOf = (query: Sql | Transaction, begun: Fragment, pieceMs: number): Fragment =>
+  query`floor(extract(epoch from ${begun}) * 1000 / ${pieceMs})::float8`;

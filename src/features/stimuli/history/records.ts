@@ -49,14 +49,21 @@ export interface Discarding {
 /** An id is minted a moment before or after its stimulus is received. */
 const slackMs = 60_000;
 
-/** Stimuli that came in a span, by their ids, which tell when they were minted. */
+/** Stimuli that came in a span, by their ids, which tell when they were minted: those of each piece lie side by side. */
 export const countReceived: CountPieces = (query, tenant, { from, to }, pieceMs) => query<PieceCount[]>`
-  ${withTenants(query, "stimuli", tenant)}
-  select floor(s.at / ${pieceMs}::float8)::float8 as piece, '' as status, count(*)::int as count
-  from tenants cross join lateral (
-    select ('x' || substr(replace(id::text, '-', ''), 1, 12))::bit(48)::bigint as at from stimuli
-    where tenant = tenants.tenant and id >= ${firstIdOf(from.getTime())} and id < ${firstIdOf(to.getTime())}) s
-  group by 1`;
+  ${withTenants(query, "stimuli", tenant)},
+  pieces (piece, first, next) as (
+    select n, (lpad(to_hex(greatest(n * ${pieceMs}::bigint, ${from.getTime()}::bigint)), 12, '0') || ${belowAll})::uuid,
+      (lpad(to_hex(least((n + 1) * ${pieceMs}::bigint, ${to.getTime()}::bigint)), 12, '0') || ${belowAll})::uuid
+    from generate_series(${Math.floor(from.getTime() / pieceMs)}::bigint,
+      ${Math.floor((to.getTime() - 1) / pieceMs)}::bigint) n)
+  select pieces.piece::float8 as piece, '' as status, sum(s.count)::int as count
+  from tenants cross join pieces cross join lateral (
+    select count(*) as count from stimuli
+    where tenant = tenants.tenant and id >= pieces.first and id < pieces.next) s
+  where s.count > 0 group by 1`;
+/** Behind the time of an id. */
+const belowAll = "0".repeat(20);
 
 export type HistoryRecords = ReturnType<typeof historyRecords>;
 

@@ -4,7 +4,7 @@ import { workflowRunProtocol } from "../../../../actors/workflow/run/messages.ts
 import type { Page } from "../../../http/paging.ts";
 import { isUuid } from "../../../http/route.ts";
 import { countsOf } from "../../../runtime/reads/counters.ts";
-import { type CountPieces, type PieceCount, pieceOf, withTenants } from "../../../runtime/reads/spans.ts";
+import { begunAt, type CountPieces, numberOf, type PieceCount, withTenants } from "../../../runtime/reads/spans.ts";
 import { ofEachStatus } from "../../../runtime/reads/statuses.ts";
 import { texts } from "../../../store/postgres/array-literal.ts";
 import type { Sql } from "../../../store/postgres/pool.ts";
@@ -35,11 +35,11 @@ export type RunRecords = ReturnType<typeof createRunRecords>;
 /** Runs that were started in a span. */
 export const countStarted: CountPieces = (query, tenant, { from, to }, pieceMs) => query<PieceCount[]>`
   ${withTenants(query, "workflow_runs", tenant)}
-  select ${pieceOf(query, query`r.started_at`, pieceMs)} as piece, '' as status, count(*)::int as count
+  select ${numberOf(query, query`r.begun`, pieceMs)} as piece, '' as status, count(*)::int as count
   from tenants cross join lateral (
-    select started_at from workflow_runs
+    select ${begunAt(query, "started_at", pieceMs)} as begun from workflow_runs
     where tenant = tenants.tenant and started_at >= ${from} and started_at < ${to}) r
-  group by 1`;
+  group by r.begun`;
 
 /** Below every id. */
 const noId = "00000000-0000-0000-0000-000000000000";
