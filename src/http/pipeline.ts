@@ -36,7 +36,7 @@ export function pipeline(
       if (route.identifies?.(incoming) !== true) return;
     }
     if (!authenticator) throw new Error(`${route.path} asks for a bearer token on a listener that reads none`);
-    const caller = await authenticator.identify(request, route.sse, incoming.address, route.whileDatabaseAway);
+    const caller = await authenticator.identify(request, route.sse, incoming.address);
     known.identity = caller;
     const resolved = await authenticator.resolveTenant(caller, request, route);
     const { identity, slug: tenant } = resolved;

@@ -17,10 +17,9 @@ export interface Authenticator {
   /**
    * @param queryToken whether `?token=` may stand in for the header
    * @param address    of the client, for the limit on failures; null = unknown
-   * @param whileAway  whether an API key that was known within the last hour counts while the database is away
    * @throws Problem 401, 429, 503
    */
-  identify(request: Request, queryToken: boolean, address: string | null, whileAway?: boolean): Promise<Identity>;
+  identify(request: Request, queryToken: boolean, address: string | null): Promise<Identity>;
   /**
    * The effective tenant: the request may act in it.
    * @throws Problem 400, 402, 403, 404
@@ -78,9 +77,9 @@ export function createAuthenticator({
     return list.includes("*") || list.includes(slug);
   };
 
-  function credentialIdentity(request: Request, queryToken: boolean, whileAway: boolean): Promise<Identity> {
+  function credentialIdentity(request: Request, queryToken: boolean): Promise<Identity> {
     const token = bearerToken(request.headers, request.url, queryToken);
-    return isApiKey(token) ? keys.identify(token, whileAway) : tokens.verify(token);
+    return isApiKey(token) ? keys.identify(token) : tokens.verify(token);
   }
 
   /**
@@ -117,9 +116,9 @@ export function createAuthenticator({
   }
 
   return {
-    async identify(request, queryToken, address, whileAway = false) {
+    async identify(request, queryToken, address) {
       try {
-        return await credentialIdentity(request, queryToken, whileAway);
+        return await credentialIdentity(request, queryToken);
       } catch (error) {
         if (error instanceof Problem && error.status === 401 && address !== null) failures?.count(address);
         throw error;

@@ -22,12 +22,6 @@ export class FreshCache<V extends object> {
     return known !== undefined && this.#now() - known.at < freshMs ? known.value : undefined;
   }
 
-  /** The value as it was last read, at most so long ago, ms, unless something was told of it since. */
-  old(key: string, withinMs: number): V | undefined {
-    const known = this.#known.get(key);
-    return known !== undefined && this.#now() - known.at < withinMs ? known.value : undefined;
-  }
-
   /** The same, read by `load` where it is not known. What `load` throws is not kept. */
   async get(key: string, load: () => Promise<V>): Promise<V> {
     return this.peek(key) ?? this.#under.get(key) ?? this.#read(key, load);

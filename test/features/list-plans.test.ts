@@ -2,9 +2,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import postgres from "postgres";
 import { approvalRecords } from "../../src/features/approvals/records.ts";
-import { executionRecords, type ListFilter } from "../../src/features/executions/records.ts";
+import { inPieces } from "../../src/features/dashboard/pieces.ts";
+import { countEnded, countOpen, executionRecords, type ListFilter } from "../../src/features/executions/records.ts";
 import { historyRecords, type StimulusFilter } from "../../src/features/stimuli/history/records.ts";
-import { createRunRecords, type RunFilter } from "../../src/features/workflows/runs/records.ts";
+import { countStarted, createRunRecords, type RunFilter } from "../../src/features/workflows/runs/records.ts";
 import type { Sql } from "../../src/store/postgres/pool.ts";
 import { fillLists, settleLists, subjectId } from "../harness/filled-lists.ts";
 import { freshStores, type TestStores } from "../harness/stores.ts";
@@ -38,7 +39,7 @@ async function plansOf(call: () => Promise<unknown>): Promise<string> {
   await call();
   const plans: string[] = [];
   for (const { text, parameters } of sent) {
-    if (!/^\s*select/.test(text) || text.includes("pg_catalog")) continue;
+    if (!/^\s*(select|with)/.test(text) || text.includes("pg_catalog")) continue;
     const rows = await stores.sql.unsafe(`explain ${text}`, parameters as never[]);
     plans.push(rows.map((row) => row["QUERY PLAN"]).join("\n"));
   }
@@ -149,6 +150,25 @@ test.each([
 ] as [string, Partial<StimulusFilter>][])("stimuli by %s", async (_, filter) => {
   for (const order of ["newest", "oldest"] as const) {
     const plan = await plansOf(() => historyRecords(sql).list(tenant, { ...anyStimulus, ...filter }, order, page));
+    expect(plan).not.toContain("Seq Scan");
+  }
+});
+
+test.each([
+  ["executions", { settled: countEnded, open: countOpen }, "executions", "created_at"],
+  ["runs", { settled: countStarted, open: null }, "workflow_runs", "started_at"],
+] as const)("%s of a day, counted in pieces", async (_, sources, table, column) => {
+  const counted = inPieces(sql, sources, Date.now);
+  const since = Date.now() - 1_800_000;
+  for (const of of [tenant, null]) {
+    const plain = async () => {
+      const rows = await stores.sql<{ status: string; count: number }[]>`
+        select ${table === "executions" ? stores.sql`status` : stores.sql`''`} as status, count(*)::int as count from ${stores.sql(table)}
+        where (${of}::text is null or tenant = ${of}) and ${stores.sql(column)} >= ${new Date(since)} group by 1 order by 1`;
+      return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
+    };
+    const told = async () => Object.fromEntries(await counted(of, since));
+    const plan = await plansOf(async () => expect(await told()).toEqual(await plain()));
     expect(plan).not.toContain("Seq Scan");
   }
 });

@@ -4,19 +4,14 @@ import { Status } from "../../../actors/execution/messages.ts";
 
 /** Each of a tenant, or of all for null, since a time. */
 export interface Sources {
-  readonly executions: (tenant: string | null, since: Date) => Promise<readonly StatusCount[]>;
-  readonly runs: Count;
-  readonly stimuli: Count;
+  readonly executions: (tenant: string | null, since: number) => Promise<ReadonlyMap<string, number>>;
+  readonly runs: Sources["executions"];
+  readonly stimuli: Sources["executions"];
   readonly incidents: Count;
   readonly violations: Count;
   readonly activeSwarms: (tenant: string | null) => Promise<number>;
 }
 type Count = (tenant: string | null, since: Date) => Promise<number>;
-
-export interface StatusCount {
-  readonly status: string;
-  readonly count: number;
-}
 
 export interface Counts {
   readonly swarms: number;
@@ -50,7 +45,7 @@ export function createCounts(sources: Sources, now: () => number): (tenant: stri
     const known = kept.get(key);
     if (known !== undefined && performance.now() < known.until) return known.counts;
     const began = performance.now();
-    const counts = countAll(sources, tenant, new Date(now() - windowMs));
+    const counts = countAll(sources, tenant, now() - windowMs);
     const entry: Kept = { counts, until: Number.POSITIVE_INFINITY };
     kept.set(key, entry);
     counts.then(
@@ -64,24 +59,26 @@ export function createCounts(sources: Sources, now: () => number): (tenant: stri
   };
 }
 
-async function countAll(sources: Sources, tenant: string | null, since: Date): Promise<Counts> {
+async function countAll(sources: Sources, tenant: string | null, since: number): Promise<Counts> {
   const [executions, runs, stimuli, incidents, violations, swarms] = await Promise.all([
     sources.executions(tenant, since),
     sources.runs(tenant, since),
     sources.stimuli(tenant, since),
-    sources.incidents(tenant, since),
-    sources.violations(tenant, since),
+    sources.incidents(tenant, new Date(since)),
+    sources.violations(tenant, new Date(since)),
     sources.activeSwarms(tenant),
   ]);
   const byStatus: Record<string, number> = Object.fromEntries(Status.anyOf.map((one) => [one.const, 0]));
-  for (const { status, count } of executions) byStatus[status] = (byStatus[status] ?? 0) + count;
+  for (const [status, count] of executions) byStatus[status] = (byStatus[status] ?? 0) + count;
   return {
     swarms,
-    stimuli,
+    stimuli: sumOf(stimuli),
     incidents,
     violations,
-    runs,
-    executions: executions.reduce((sum, { count }) => sum + count, 0),
+    runs: sumOf(runs),
+    executions: sumOf(executions),
     byStatus,
   };
 }
+
+const sumOf = (counts: ReadonlyMap<string, number>): number => [...counts.values()].reduce((sum, one) => sum + one, 0);

@@ -5,6 +5,7 @@ import { audit } from "../audit/feature.ts";
 import { tenantsShown } from "../audit/port.ts";
 import { cluster } from "../cluster/feature.ts";
 import { executions } from "../executions/feature.ts";
+import { countEnded, countOpen } from "../executions/port.ts";
 import { defineFeature } from "../feature.ts";
 import { incidents } from "../incidents/feature.ts";
 import { history } from "../stimuli/history/feature.ts";
@@ -12,6 +13,7 @@ import { storageViolations } from "../storage-violations/feature.ts";
 import { swarms } from "../swarms/feature.ts";
 import { runs } from "../workflows/runs/feature.ts";
 import { createCounts } from "./counts.ts";
+import { inPieces } from "./pieces.ts";
 import { Dashboard, DashboardQuery } from "./schema.ts";
 
 /** What the figures of recent work go up to. */
@@ -21,12 +23,12 @@ export const dashboard = defineFeature({
   name: "dashboard",
   needs: { audit, cluster, executions, incidents, history, storageViolations, swarms, runs },
   schemas: { Dashboard },
-  open({ sql, now }, { audit, cluster, executions, incidents, history, storageViolations, swarms, runs }) {
+  open({ sql, now }, { audit, cluster, incidents, history, storageViolations, swarms, runs }) {
     const counted = createCounts(
       {
-        executions: executions.records.countSince,
-        runs: runs.countSince,
-        stimuli: history.countSince,
+        executions: inPieces(sql, { settled: countEnded, open: countOpen }, now),
+        runs: inPieces(sql, { settled: runs.countStarted, open: null }, now),
+        stimuli: inPieces(sql, { settled: history.countReceived, open: null }, now),
         incidents: incidents.countSince,
         violations: storageViolations.countSince,
         activeSwarms: swarms.countActive,

@@ -5,6 +5,6 @@ export { readLog } from "./iteration/loop/loop-activities.ts";
 export { type JudgedFacts, judgedFacts } from "./judging/judged.ts";
 export { callWebhook, mostAttempts } from "./output/webhook-call.ts";
 export type { Plans } from "./plans.ts";
-export type { OldRow, SweepRow } from "./records.ts";
+export { countEnded, countOpen, type OldRow, type SweepRow } from "./records.ts";
 export type { Executions, Found } from "./service.ts";
 export type { HeldByRuns } from "./sweep/sweep.ts";

@@ -4,6 +4,7 @@ import { executionProtocol } from "../../../actors/execution/messages.ts";
 import type { Page } from "../../http/paging.ts";
 import { isUuid } from "../../http/route.ts";
 import { countsOf } from "../../runtime/reads/counters.ts";
+import { begunAt, type CountPieces, numberOf, type PieceCount, withTenants } from "../../runtime/reads/spans.ts";
 import { ofEachStatus } from "../../runtime/reads/statuses.ts";
 import { texts } from "../../store/postgres/array-literal.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
@@ -39,6 +40,26 @@ export interface OldRow {
   readonly tenant: string;
   readonly position: string;
 }
+
+/** Executions that were made in a span and have ended. */
+export const countEnded: CountPieces = (query, tenant, { from, to }, pieceMs) => query<PieceCount[]>`
+  ${withTenants(query, "executions", tenant)}
+  select ${numberOf(query, query`e.begun`, pieceMs)} as piece, e.status, count(*)::int as count
+  from tenants cross join lateral (
+    -- By an index that has them all, so that no row is read.
+    select status, ${begunAt(query, "created_at", pieceMs)} as begun from executions
+    where tenant = tenants.tenant and ended_at is not null and created_at >= ${from} and created_at < ${to}
+      and status in ('completed', 'failed', 'cancelled', 'timed_out')) e
+  group by e.begun, e.status`;
+
+/** Those that have not. */
+export const countOpen: CountPieces = (query, tenant, { from, to }, pieceMs) => query<PieceCount[]>`
+  ${withTenants(query, "executions", tenant)}
+  select ${numberOf(query, query`e.begun`, pieceMs)} as piece, e.status, count(*)::int as count
+  from tenants cross join lateral (
+    select status, ${begunAt(query, "created_at", pieceMs)} as begun from executions
+    where tenant = tenants.tenant and ended_at is null and created_at >= ${from} and created_at < ${to}) e
+  group by e.begun, e.status`;
 
 /** Below every id. */
 const noId = "00000000-0000-0000-0000-000000000000";
@@ -125,19 +146,6 @@ export function executionRecords(sql: Sql) {
     async countUnfinished(): Promise<{ status: string; count: number }[]> {
       return sql<{ status: string; count: number }[]>`
         select status, count(*)::int as count from executions where ended_at is null group by status`;
-    },
-
-    /** Executions made since, by status; of all tenants for null. */
-    async countSince(tenant: string | null, since: Date): Promise<{ status: string; count: number }[]> {
-      const of = tenant === null ? sql`true` : sql`tenant = ${tenant}`;
-      // Each branch by an index of its own, which the rows need not be read for.
-      return sql<{ status: string; count: number }[]>`
-        select status, count(*)::int as count from executions
-          where ${of} and ended_at is not null and created_at >= ${since}
-            and status in ('completed', 'failed', 'cancelled', 'timed_out') group by status
-        union all
-        select status, count(*)::int from executions
-          where ${of} and ended_at is null and created_at >= ${since} group by status`;
     },
 
     /** Agents that have executions which have not ended, of any tenant. */

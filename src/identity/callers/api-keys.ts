@@ -10,7 +10,7 @@ import { scopesWithin, withImplied } from "../../../actors/identity/scopes.ts";
 import { isEnterpriseSlug, tenantKind } from "../../../actors/identity/tenant.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import { inBatches } from "../../store/batches.ts";
-import { isDatabaseUnavailable, type Sql, type Transaction } from "../../store/postgres/pool.ts";
+import type { Sql, Transaction } from "../../store/postgres/pool.ts";
 import type { Notices } from "../../store/redis/notices.ts";
 import { FreshCache } from "../fresh-cache.ts";
 import { RefusedCaller } from "../refused-caller.ts";
@@ -29,10 +29,9 @@ export type KeyGuard = (tx: Transaction, owner: Pick<Identity, "kind" | "realm" 
 export interface Keys {
   /**
    * Whom a value speaks for.
-   * @param whileAway whether what was known of it within the last hour counts while the database is away
    * @throws Problem 401 `invalid_api_key`, 403 `membership_revoked`
    */
-  identify(value: string, whileAway?: boolean): Promise<Identity>;
+  identify(value: string): Promise<Identity>;
   /**
    * Whom a key speaks for now, without its value.
    * @returns null: it has ended, or is another's @throws Problem 403 `membership_revoked`
@@ -62,8 +61,6 @@ const form = /^svc_[0-9A-Za-z]{40}$/;
 export const keyDigest = (value: string): string => createHash("sha256").update(value).digest("hex");
 
 const maxRemembered = 10_000;
-/** How long what is known of a key may count while the database is away, ms. */
-const oldestMs = 3_600_000;
 /** Values that open nothing: a client that goes on with an ended key costs no query per request. */
 const maxRefused = 1_000;
 /** A notice about each of more keys than this would cost more than reading all keys anew. */
@@ -127,7 +124,7 @@ export function createKeys({ sql, members, isListed, notices, now }: KeysOptions
   notices?.on("key", forget);
 
   /** One answer and one way for values that were never given and for those that ended. */
-  async function find(value: string, whileAway: boolean): Promise<Known> {
+  async function find(value: string): Promise<Known> {
     const digest = keyDigest(value);
     if (refused.has(digest)) throw invalidKey();
     const read = async (): Promise<Known> => {
@@ -136,11 +133,7 @@ export function createKeys({ sql, members, isListed, notices, now }: KeysOptions
       refused.set(digest, true);
       throw invalidKey();
     };
-    const known = await opening.get(digest, read).catch((error: unknown) => {
-      const before = whileAway && isDatabaseUnavailable(error) ? opening.old(digest, oldestMs) : undefined;
-      if (before === undefined) throw error;
-      return before;
-    });
+    const known = await opening.get(digest, read);
     if (hasEnded(known.row)) throw invalidKey();
     return known;
   }
@@ -168,9 +161,9 @@ export function createKeys({ sql, members, isListed, notices, now }: KeysOptions
   }
 
   return {
-    async identify(value, whileAway = false) {
+    async identify(value) {
       if (!form.test(value)) throw invalidKey();
-      const known = await find(value, whileAway);
+      const known = await find(value);
       const { row } = known;
       const membership = await membershipOf(row).catch((error: unknown) => {
         throw RefusedCaller.from(error, identityOf(row, null, isListed));

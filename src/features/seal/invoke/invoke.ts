@@ -113,7 +113,11 @@ export function createInvoke(options: InvokeOptions) {
     const tool = (await options.registry.of(session.tenant)).find(rpc.tool);
     if (mark?.begun === true && !repeats(tool) && !isForHost(tool, given)) {
       const name = tool?.name ?? rpc.tool;
-      options.invocations.change(invocationId, session.tenant, { outcome: "interrupted", code: "interrupted" });
+      options.invocations.change(invocationId, session.tenant, {
+        outcome: "interrupted",
+        code: "interrupted",
+        ran: true,
+      });
       const message = `It is not known whether ${name} was run: the request that ran it left no answer`;
       return answerOf({ is: "failed", code: "interrupted", message, ran: true }, name, invocationId, false);
     }

@@ -7,7 +7,7 @@ import { limits } from "../../limits/feature.ts";
 import { intake } from "../intake/feature.ts";
 import { sources } from "../sources/feature.ts";
 import { createHistory } from "./history.ts";
-import { historyRecords } from "./records.ts";
+import { countReceived, historyRecords } from "./records.ts";
 import { createReplays } from "./replay.ts";
 import { startStimulusRetention } from "./retention.ts";
 import { historyRoutes } from "./routes.ts";
@@ -32,7 +32,7 @@ export const history = defineFeature({
     const replays = createReplays({ sql, records, audit, sources, intake: intake.take, report: info, now });
     const retentionDays = settings.stimulusRetentionDays;
     return {
-      service: { countSince: records.countSince },
+      service: { countReceived },
       routes: historyRoutes({ history, replays, sql, newId, rates: limits.tell("workflow_execution") }),
       sweeps: [() => startStimulusRetention({ sql, retentionDays, now, report: info })],
     };

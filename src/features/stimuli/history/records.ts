@@ -4,6 +4,7 @@ import { type FullStimulusRow, type StimulusRow, shownBytes } from "../../../../
 import type { Arrival, Channel } from "../../../../actors/stimulus/stimulus.ts";
 import type { Page } from "../../../http/paging.ts";
 import { isUuid } from "../../../http/route.ts";
+import { type CountPieces, type PieceCount, withTenants } from "../../../runtime/reads/spans.ts";
 import type { Sql, Transaction } from "../../../store/postgres/pool.ts";
 import { firstIdOf } from "../intake/port.ts";
 
@@ -48,6 +49,22 @@ export interface Discarding {
 /** An id is minted a moment before or after its stimulus is received. */
 const slackMs = 60_000;
 
+/** Stimuli that came in a span, by their ids, which tell when they were minted: those of each piece lie side by side. */
+export const countReceived: CountPieces = (query, tenant, { from, to }, pieceMs) => query<PieceCount[]>`
+  ${withTenants(query, "stimuli", tenant)},
+  pieces (piece, first, next) as (
+    select n, (lpad(to_hex(greatest(n * ${pieceMs}::bigint, ${from.getTime()}::bigint)), 12, '0') || ${belowAll})::uuid,
+      (lpad(to_hex(least((n + 1) * ${pieceMs}::bigint, ${to.getTime()}::bigint)), 12, '0') || ${belowAll})::uuid
+    from generate_series(${Math.floor(from.getTime() / pieceMs)}::bigint,
+      ${Math.floor((to.getTime() - 1) / pieceMs)}::bigint) n)
+  select pieces.piece::float8 as piece, '' as status, sum(s.count)::int as count
+  from tenants cross join pieces cross join lateral (
+    select count(*) as count from stimuli
+    where tenant = tenants.tenant and id >= pieces.first and id < pieces.next) s
+  where s.count > 0 group by 1`;
+/** Behind the time of an id. */
+const belowAll = "0".repeat(20);
+
 export type HistoryRecords = ReturnType<typeof historyRecords>;
 
 export function historyRecords(sql: Sql) {
@@ -57,14 +74,6 @@ export function historyRecords(sql: Sql) {
     received_at, last_event_at, discarded_at, discarded_by, discard_reason`;
 
   return {
-    /** Stimuli received since; of all tenants for null. */
-    async countSince(tenant: string | null, since: Date): Promise<number> {
-      const of = tenant === null ? sql`true` : sql`tenant = ${tenant}`;
-      const [row] = await sql<{ count: number }[]>`
-        select count(*)::int as count from stimuli where ${of} and id >= ${firstIdOf(since.getTime())}`;
-      return row?.count ?? 0;
-    },
-
     /** One row more than the page asks for when there are more; of contents what a list shows, and a bit. */
     async list(tenant: string, filter: StimulusFilter, order: "newest" | "oldest", page: Page): Promise<StimulusRow[]> {
       const conditions = [sql`tenant = ${tenant}`, ...conditionsOf(sql, tenant, filter)];

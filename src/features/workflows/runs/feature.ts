@@ -30,7 +30,7 @@ import { runLogRoutes } from "./log-routes.ts";
 import { runMetrics } from "./metrics.ts";
 import { endRuns, eraseRuns } from "./of-tenant.ts";
 import { runsProjection } from "./projection.ts";
-import { createRunRecords } from "./records.ts";
+import { countStarted, createRunRecords } from "./records.ts";
 import { runRoutes } from "./routes.ts";
 import { named } from "./schema.ts";
 import { createRuns } from "./service.ts";
@@ -135,7 +135,7 @@ export const runs = defineFeature({
     ]);
     const retentionDays = settings.executionRetentionDays;
     return {
-      service: { ...runs, countSince: records.countSince },
+      service: { ...runs, countStarted },
       routes: [
         ...runRoutes({ runs, approvals, sql, rates: limits.tell("workflow_execution") }),
         ...runLogRoutes({ runs, streams, runtime }),

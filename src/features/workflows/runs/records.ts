@@ -4,6 +4,7 @@ import { workflowRunProtocol } from "../../../../actors/workflow/run/messages.ts
 import type { Page } from "../../../http/paging.ts";
 import { isUuid } from "../../../http/route.ts";
 import { countsOf } from "../../../runtime/reads/counters.ts";
+import { begunAt, type CountPieces, numberOf, type PieceCount, withTenants } from "../../../runtime/reads/spans.ts";
 import { ofEachStatus } from "../../../runtime/reads/statuses.ts";
 import { texts } from "../../../store/postgres/array-literal.ts";
 import type { Sql } from "../../../store/postgres/pool.ts";
@@ -31,19 +32,20 @@ export interface Unfinished {
 
 export type RunRecords = ReturnType<typeof createRunRecords>;
 
+/** Runs that were started in a span. */
+export const countStarted: CountPieces = (query, tenant, { from, to }, pieceMs) => query<PieceCount[]>`
+  ${withTenants(query, "workflow_runs", tenant)}
+  select ${numberOf(query, query`r.begun`, pieceMs)} as piece, '' as status, count(*)::int as count
+  from tenants cross join lateral (
+    select ${begunAt(query, "started_at", pieceMs)} as begun from workflow_runs
+    where tenant = tenants.tenant and started_at >= ${from} and started_at < ${to}) r
+  group by r.begun`;
+
 /** Below every id. */
 const noId = "00000000-0000-0000-0000-000000000000";
 
 export function createRunRecords(sql: Sql) {
   return {
-    /** Runs started since; of all tenants for null. */
-    async countSince(tenant: string | null, since: Date): Promise<number> {
-      const of = tenant === null ? sql`true` : sql`tenant = ${tenant}`;
-      const [row] = await sql<{ count: number }[]>`
-        select count(*)::int as count from workflow_runs where ${of} and started_at >= ${since}`;
-      return row?.count ?? 0;
-    },
-
     /** Newest first; one row more than the page asks for when there are more. */
     async list(tenant: string, filter: RunFilter, { limit, offset, after }: Page): Promise<RunRow[]> {
       const conditions = [sql`tenant = ${tenant}`, ...conditionsOf(sql, filter)];
