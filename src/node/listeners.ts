@@ -64,7 +64,7 @@ export function createApps(
     },
     redis: async () => {
       if (redisWatch.reason !== null) throw new NotReady(redisWatch.reason);
-      if (!(await runtime.status()).redis) throw new NotReady("it does not answer");
+      if (!(await runtime.redisAnswers())) throw new NotReady("it does not answer");
     },
     runtime: () => runtime.status(),
     stuck: () => {

@@ -150,6 +150,8 @@ export function createRuntime(options: RuntimeOptions): NodeRuntime {
     for (const connection of [commands, subscriber]) connection.disconnect();
   }
 
+  const redisAnswers = () => within(statusTimeoutMs, () => commands.ping());
+
   return {
     nodeId: node,
     start,
@@ -159,6 +161,7 @@ export function createRuntime(options: RuntimeOptions): NodeRuntime {
       inspect: (id) => deadLetters.inspect(id),
       replay: (id) => deadLetters.replay(id),
     },
+    redisAnswers,
     async status() {
       const [database, redis] = await Promise.all([
         within(statusTimeoutMs, () =>
@@ -166,7 +169,7 @@ export function createRuntime(options: RuntimeOptions): NodeRuntime {
             if (isDatabaseUnavailable(error)) throw error;
           }),
         ),
-        within(statusTimeoutMs, () => commands.ping()),
+        redisAnswers(),
       ]);
       const { partitions, consuming } = consumer?.status() ?? { partitions: 0, consuming: false };
       return { database, redis, partitions, consuming, draining };

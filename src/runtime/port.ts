@@ -373,6 +373,8 @@ export interface Runtime {
     replay(id: string): Promise<boolean>;
   };
   status(): Promise<RuntimeStatus>;
+  /** Whether Redis answers within a second, however long the database takes. */
+  redisAnswers(): Promise<boolean>;
   counts(): RuntimeCounts;
   /** Messages and effects of all nodes that wait for a node of a version that knows them. */
   waitingForVersion(): Promise<number>;

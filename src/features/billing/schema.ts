@@ -14,13 +14,12 @@ const Tier = Type.Union([
 export const Subscription = Type.Object({
   tenant_id: Type.String(),
   tier: Tier,
-  /** The provider's word, or `none`. */
-  status: Type.String(),
-  stripe_customer_id: Nullable(Type.String()),
-  stripe_subscription_id: Nullable(Type.String()),
+  status: Type.String({ description: "The provider's word, or `none`", examples: ["active"] }),
+  stripe_customer_id: Nullable(Type.String({ examples: ["cus_Qb1"] })),
+  stripe_subscription_id: Nullable(Type.String({ examples: ["sub_1Qb"] })),
   current_period_end: Nullable(Time),
   cancel_at_period_end: Type.Boolean(),
-  seat_count: Type.Integer(),
+  seat_count: Type.Integer({ description: "People there is room for, the owner counted", examples: [8] }),
   billing_interval: Nullable(Type.Union([Type.Literal("month"), Type.Literal("year")])),
   pending_change: Nullable(Type.Object({ target_tier: Tier, effective_at: Time })),
   updated_at: Nullable(Time),

@@ -187,7 +187,10 @@ export function createChanges({ provider, catalogue, inTurn, current, people, no
         inTurn(purchase.subject, async () => {
           const facts = await subscribed(purchase.subject);
           if (previewedAt !== null && isStale(previewedAt, now())) {
-            throw new Problem("stale_preview", "The preview is too old: ask for another one");
+            throw new Problem(
+              "stale_preview",
+              "The preview is over ten minutes old, or ahead of the time here: ask for another one",
+            );
           }
           const change = await decided(facts, wish);
           const invoice = await perform(purchase, facts, change, previewedAt);

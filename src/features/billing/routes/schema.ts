@@ -9,18 +9,25 @@ const PaidTier = words(...paidTiers);
 const Tier = words("free", ...paidTiers);
 const Time = Type.String({ format: "date-time" });
 const Id = Type.String({ minLength: 1, maxLength: 255 });
-const Place = Type.String({ minLength: 1, maxLength: 2048 });
+const SeatPrice = Type.String({ ...Id, description: "The add-on price of the same tier and interval when absent" });
+const Place = Type.String({
+  minLength: 1,
+  maxLength: 2048,
+  description: "Of an origin that `PAYMENT_URL_ORIGINS` names; the service's setting when absent",
+});
 const Action = words("upgrade_immediate", "downgrade_at_period_end", "cancel_at_period_end", "no_change");
 
+const examplePrice = "price_1QbusinessMonth";
+const Currency = Type.String({ description: "ISO 4217 in small letters", examples: ["usd"] });
 const SoldPrice = Type.Object({
-  price_id: Type.String(),
-  amount: Type.Integer({ description: "In the currency's smallest unit" }),
-  currency: Type.String(),
+  price_id: Type.String({ examples: [examplePrice] }),
+  amount: Type.Integer({ description: "In the currency's smallest unit", examples: [10_000] }),
+  currency: Currency,
 });
 
 const SoldTier = Type.Object({
   tier: PaidTier,
-  product_id: Type.String(),
+  product_id: Type.String({ examples: ["prod_Qbusiness"] }),
   name: Type.String(),
   description: Type.String(),
   included_seats: Type.Integer(),
@@ -31,19 +38,26 @@ const SoldTier = Type.Object({
 });
 export const Prices = Type.Object({ tiers: Type.Array(SoldTier) });
 
-export const NewCheckout = Type.Object({
-  price_id: Id,
-  seat_price_id: Type.Optional(Id),
-  seats: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: 1000, default: 0, description: "Beside those that the tier includes" }),
-  ),
-  success_url: Type.Optional(Place),
-  cancel_url: Type.Optional(Place),
-  tier: Type.Optional(
-    Type.String({ maxLength: 64, description: "What the price is taken for; refused where it is another" }),
-  ),
+export const NewCheckout = Type.Object(
+  {
+    price_id: Id,
+    seat_price_id: Type.Optional(SeatPrice),
+    seats: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 1000, default: 0, description: "Beside those that the tier includes" }),
+    ),
+    success_url: Type.Optional(Place),
+    cancel_url: Type.Optional(Place),
+    tier: Type.Optional(
+      Type.String({ maxLength: 64, description: "What the price is taken for; refused where it is another" }),
+    ),
+  },
+  { examples: [{ price_id: examplePrice, seats: 3 }] },
+);
+export const Checkout = Type.Object({
+  url: Type.String(),
+  session_id: Type.String({ examples: ["cs_1Qb"] }),
+  expires_at: Time,
 });
-export const Checkout = Type.Object({ url: Type.String(), session_id: Type.String(), expires_at: Time });
 
 export const NewPortal = Type.Object({ return_url: Type.Optional(Place) });
 export const Portal = Type.Object({ url: Type.String() });
@@ -57,37 +71,48 @@ export const InvoiceBody = Type.Object({
   amount: Type.Integer({ description: "The same as amount_due" }),
   amount_due: Type.Integer(),
   amount_paid: Type.Integer(),
-  currency: Type.String(),
+  currency: Currency,
   status: Nullable(Type.String()),
   created: Time,
   pdf_url: Nullable(Type.String()),
   hosted_invoice_url: Nullable(Type.String()),
 });
 
-export const NewSeats = Type.Object({
-  extra_seats: Type.Integer({ minimum: 0, maximum: 1000, description: "Beside those that the tier includes" }),
-  seat_price_id: Type.Optional(Id),
-});
+export const NewSeats = Type.Object(
+  {
+    extra_seats: Type.Integer({ minimum: 0, maximum: 1000, description: "Beside those that the tier includes" }),
+    seat_price_id: Type.Optional(SeatPrice),
+  },
+  { examples: [{ extra_seats: 4 }] },
+);
 
 const wish = {
   target_tier: Tier,
   billing_interval: Type.Optional(words("month", "year")),
   seats: Type.Optional(Type.Integer({ minimum: 1, maximum: 100_000, description: "Altogether, the owner counted" })),
 };
-export const TierWish = Type.Object(wish);
-export const NewTier = Type.Object({
-  ...wish,
-  proration_date: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: 8_000_000_000, description: "Of the preview, Unix seconds; now when absent" }),
-  ),
-});
+const exampleWish = { target_tier: "enterprise", billing_interval: "month", seats: 12 };
+export const TierWish = Type.Object(wish, { examples: [exampleWish] });
+export const NewTier = Type.Object(
+  {
+    ...wish,
+    proration_date: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 8_000_000_000,
+        description: "Of the preview, Unix seconds; now when absent",
+      }),
+    ),
+  },
+  { examples: [{ ...exampleWish, proration_date: 1_933_000_000 }] },
+);
 
 export const TierPreview = Type.Object({
   target_tier: Tier,
   action: Action,
   proration_amount_cents: Type.Integer({ description: "What is paid at once" }),
   next_renewal_amount_cents: Type.Integer(),
-  currency: Type.String(),
+  currency: Currency,
   effective_at: Nullable(Time),
   seats: Type.Integer(),
   proration_date: Type.Integer({ description: "Unix seconds; for the change itself" }),

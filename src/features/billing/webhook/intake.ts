@@ -29,6 +29,13 @@ const batches = { rows: 200, statements: 2 };
 /** Events that are about to be stored. */
 const maxWaiting = 2_000;
 
+const ProviderEventBody = Type.Object(
+  { id: Type.String(), type: Type.String() },
+  {
+    description: "As the provider writes it; signed as bytes",
+    examples: [{ id: "evt_1Qb", type: "customer.subscription.updated", created: 1_933_000_000, data: { object: {} } }],
+  },
+);
 const Received = Type.Object({ received: Type.Literal(true), duplicate: Type.Optional(Type.Literal(true)) });
 
 export function intakeRoute({ sql, secrets, now, counted, stored, warn }: IntakeOptions): Route {
@@ -55,7 +62,7 @@ export function intakeRoute({ sql, secrets, now, counted, stored, warn }: Intake
     path: "/v1/webhooks/stripe",
     summary: "Deliver a signed event of the payment provider",
     headers: Type.Object({ "Stripe-Signature": Type.String() }),
-    body: rawBody({ limit: maxBodyBytes, schema: Type.Object({ id: Type.String(), type: Type.String() }) }),
+    body: rawBody({ limit: maxBodyBytes, schema: ProviderEventBody }),
     responses: { 200: Received },
     refusals: [
       "webhook_not_configured",
