@@ -80,8 +80,6 @@ export function containerOptions(needs: ContainerNeeds, paths: ContainerPaths): 
       MemorySwap: limits.memoryBytes,
       CpuPeriod: periodMicros,
       CpuQuota: Math.max(1_000, Math.round((limits.cpuMillicores * periodMicros) / 1_000)),
-      // No single file grows beyond the disk limit, however fast it is written.
-      Ulimits: [{ Name: "fsize", Soft: limits.diskBytes, Hard: limits.diskBytes }],
       RestartPolicy: { Name: "no" },
       AutoRemove: false,
       LogConfig: { Type: "json-file", Config: { "max-size": logBytes } },

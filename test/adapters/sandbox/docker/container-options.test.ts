@@ -32,7 +32,6 @@ test("every limit and restriction is in the options of a container", () => {
     CpuPeriod: 100_000,
     CpuQuota: 5_000,
     ReadonlyRootfs: false,
-    Ulimits: [{ Name: "fsize", Soft: 2 ** 28, Hard: 2 ** 28 }],
     RestartPolicy: { Name: "no" },
   });
   expect(host?.Mounts).toContainEqual({ Type: "bind", Source: "/data/w", Target: "/workspace", ReadOnly: true });
