@@ -31,7 +31,7 @@ export function storageQuota({ tier, quotas: { maxStorageGb } }: TenantTerms): S
   return { tier, ...byTier[tier], tenantBytes: maxStorageGb < 0 ? unlimited : Math.min(maxStorageGb * GiB, unlimited) };
 }
 
-/** The largest size limit a user may give a volume, and what `chat-attachments` has. */
+/** The size limit of a volume that is given none, and what `chat-attachments` has. */
 export function volumeAllowance({ userBytes }: StorageQuota): number {
   return userBytes === unlimited ? 10 * GiB : userBytes;
 }

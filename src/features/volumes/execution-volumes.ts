@@ -49,7 +49,7 @@ export function createVolumes(options: VolumesOptions) {
   const { settle } = settling(records, newId);
   const bounds = sharedBounds({ sql, backend, terms });
   const { view, readingView } = viewing(layout, places, bounds);
-  const { usageOf, measureWritten } = measuring(layout, places, records, attached, now);
+  const { usageOf, settleUsage, measureWritten } = measuring(layout, places, records, attached, now);
   const { settleIndexes } = indexing(sql, places, isQuiet);
   const { bring } = bringing(layout, places, now);
   const removal = removing(layout, places, records, attached, now);
@@ -66,6 +66,7 @@ export function createVolumes(options: VolumesOptions) {
     readingView,
     bring,
     usageOf,
+    settleUsage,
     measureWritten,
     settleIndexes,
     removeOfExecution,
@@ -132,7 +133,9 @@ export function createVolumes(options: VolumesOptions) {
 
     /** Calls `exceeded` once the execution has written more than one of the bounds allows (`runs/size-watch.ts`). */
     watchLimits(watched: Watched): () => void {
-      const noteUsage = (id: string, bytes: number, files: number) => records.noteUsage(id, bytes, files, false);
+      const noteUsage = async (id: string, bytes: number, files: number): Promise<void> => {
+        await records.noteUsage(id, bytes, files, null);
+      };
       return watchLimits({ layout, bounds, noteUsage }, watched);
     },
   };

@@ -3,8 +3,10 @@ import { invalid, Problem } from "../../../actors/kernel/problem.ts";
 import type { Category } from "../storage-violations/port.ts";
 import { ToolFailure, ToolRefusal } from "../tools/port.ts";
 
-const maxPathBytes = 4096;
+export const maxPathBytes = 4096;
 const maxSegmentBytes = 255;
+/** Names of a path: no directory of a host is entered deeper. */
+export const maxSegments = 128;
 
 /**
  * A path from a volume's root, `/` first, `.` and doubled slashes collapsed.
@@ -23,6 +25,9 @@ export function readPath(text: string): string {
     throw refused("holds ..", "path_traversal_blocked");
   }
   if (unusable) throw refused("holds a control character", "filesystem_policy_violation");
+  if (segments.length > maxSegments) {
+    throw refused(`has more than ${maxSegments} names`, "filesystem_policy_violation");
+  }
   if (segments.some((segment) => Buffer.byteLength(segment) > maxSegmentBytes)) {
     throw refused(`has a name longer than ${maxSegmentBytes} bytes`, "filesystem_policy_violation");
   }

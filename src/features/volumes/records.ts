@@ -196,15 +196,34 @@ export function volumeRecords(sql: Sql, backend: Backend) {
       await sql`delete from volume_mounts where execution_id = any(${[...executionIds]}::uuid[])`;
     },
 
-    /** @param settled nothing writes to it any more: the figures hold until it is mounted again */
-    async noteUsage(volumeId: string, bytes: number, files: number, settled: boolean): Promise<void> {
+    /** Where the changes of a volume's files stand, to be told with what is measured after. Null: one is under way. */
+    async changesOf(volumeId: string): Promise<string | null> {
+      const [row] = await sql<{ changes: string }[]>`
+        select file_changes::text as changes from volumes v
+        where volume_id = ${volumeId} and not exists (select from volume_changes c where c.volume_id = v.volume_id)`;
+      return row?.changes ?? null;
+    },
+
+    /**
+     * What the directory of a volume holds, as measured. Of a volume in the object store the rows count, never its copies.
+     * @param since where its changes stood before, if nothing writes to it any more: the figures hold until it is mounted
+     *   again. Null: they hold for the moment
+     * @returns false where it was changed since: nothing is noted then
+     */
+    async noteUsage(volumeId: string, bytes: number, files: number, since: string | null): Promise<boolean> {
+      const isUnchanged = sql`v.file_changes = ${since}::bigint
+        and not exists (select from volume_changes c where c.volume_id = v.volume_id)`;
       // What was deleted and is still to be taken away is in these figures no more.
-      await sql`
-        with settled as (
-          update volume_detached set counted = false where counted and volume_id = ${volumeId}
+      const noted = await sql`
+        with noted as (
+          update volumes v set used_bytes = ${bytes}, file_count = ${files}, measured = ${since !== null}
+          where volume_id = ${volumeId} and backend = 'local' and ${since === null ? sql`true` : isUnchanged}
+          returning volume_id
+        ), settled as (
+          update volume_detached set counted = false where counted and volume_id in (select volume_id from noted)
         )
-        update volumes set used_bytes = ${bytes}, file_count = ${files}, measured = ${settled}
-        where volume_id = ${volumeId} and (${settled} or backend = 'local')`;
+        select from noted`;
+      return noted.count > 0;
     },
 
     /** Of the given volumes, those that were written to since they were measured. */

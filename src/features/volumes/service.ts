@@ -42,8 +42,8 @@ export function createVolumeService({ sql, backend, volumes, audit, terms, newId
   async function current(row: VolumeRow, isAttached: boolean): Promise<VolumeRow> {
     if (row.measured) return row;
     // While an agent writes, figures are old at once anyway.
-    const { bytes, files } = await (isAttached ? volumes.usageOf(row.volume_id) : places.measure(row.volume_id));
-    await volumes.records.noteUsage(row.volume_id, bytes, files, !isAttached);
+    const { bytes, files } = await (isAttached ? volumes.usageOf(row.volume_id) : volumes.settleUsage(row.volume_id));
+    if (isAttached) await volumes.records.noteUsage(row.volume_id, bytes, files, null);
     return { ...row, used_bytes: bytes, file_count: files };
   }
 
@@ -253,8 +253,7 @@ function badLimit(message: string): Problem {
 
 function checkedLimit(bytes: number | undefined, quota: StorageQuota): number | null {
   if (bytes === undefined) return null;
-  const allowance = volumeAllowance(quota);
-  if (bytes > allowance) throw badLimit(`may be at most ${allowance}`);
+  if (bytes > quota.userBytes) throw badLimit(`may be at most ${quota.userBytes}`);
   return bytes;
 }
 

@@ -55,9 +55,12 @@ describe("uploads", () => {
     expect(await send("a", "n.txt")).toBe("/uploads/n.txt");
     expect(await send("b", "n.txt")).toBe("/uploads/n-1.txt");
     expect(await send("b", "n.txt")).toBe("/uploads/n-1.txt");
+    const long = "l".repeat(251);
+    await send("", `${long}.txt`);
+    expect(await send("c", `${long}.txt`)).toBe(`/uploads/${long.slice(2)}-1.txt`);
     await at.put(who, id, "replaced", "?path=/uploads/n.txt");
     expect(await (await at.get(who, `/${id}/files/download?path=uploads/n.txt`)).text()).toBe("replaced");
-    expect((await at.call(who, "GET", `/${id}`)).body).toMatchObject({ used_bytes: 10, file_count: 3 });
+    expect((await at.call(who, "GET", `/${id}`)).body).toMatchObject({ used_bytes: 11, file_count: 5 });
   });
 
   test.each([

@@ -79,6 +79,7 @@ describe("the life of a volume", () => {
 
   test("labels are taken once; the plan bounds the number; chat-attachments is free", async () => {
     const who = await at.newUser("free");
+    await at.made(await at.newUser("enterprise"), { size_limit_bytes: 20 * 2 ** 30 });
     await at.made(who, { label: "one" });
     expect((await at.call(who, "POST", "", { label: "one" })).body.code).toBe("volume_label_taken");
     await at.made(who, { label: "two" });

@@ -52,7 +52,7 @@ function rangeOf(headers: Headers, size: number, etag: string): readonly [start:
   const condition = headers.get("if-range");
   if (condition !== null && condition !== etag) return null;
   // Several ranges at once, and what is none, may be answered with the whole.
-  const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(headers.get("range")?.trim() ?? "");
+  const match = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(headers.get("range")?.trim() ?? "");
   const [, from = "", to = ""] = match ?? [];
   if (match === null || (from === "" && to === "")) return null;
   const start = from === "" ? Math.max(0, size - Number(to)) : Number(from);

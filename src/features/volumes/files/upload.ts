@@ -19,6 +19,7 @@ import { boundsOf, type ComingUpload, noRoom, type UploadRoom } from "./upload-r
 /** Room for what stands around a file in a multipart body. */
 const envelopeBytes = 1024 * 1024;
 const maxNumbered = 1000;
+const maxNameBytes = 255;
 
 /** A file that has arrived and lies beside the volume. */
 interface Arrived {
@@ -102,7 +103,8 @@ export async function upload(
     for (const [index, one] of coming.entries()) one.close(index === 0 ? placed.grown : 0);
     return placed.uploaded;
   } finally {
-    await Promise.all(drafts.map((draft) => draft.discard()));
+    // One that cannot be taken away now is taken up by a sweep: it keeps no room, and hides no answer.
+    await Promise.allSettled(drafts.map((draft) => draft.discard()));
     // Only now: the room that a draft takes is another upload's once it is gone.
     for (const one of coming) one.close(0);
   }
@@ -189,7 +191,7 @@ function usableName(name: string | null): string | null {
   if (name === null || name === "") return null;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is looked for
   const unusable = /[/\\\u0000-\u001f\u007f]/.test(name) || name === "." || name === ".." || !name.isWellFormed();
-  if (unusable || Buffer.byteLength(name) > 255) {
+  if (unusable || Buffer.byteLength(name) > maxNameBytes) {
     const climbs = name.split(/[/\\]/).includes("..");
     const violation = climbs ? "path_traversal_blocked" : "filesystem_policy_violation";
     throw new PathRefused("has a filename that cannot be used", violation, name);
@@ -258,11 +260,21 @@ async function place(
 
 /** A path nothing else lies at, or where the very same content lies. */
 async function freePath(change: Change, file: Arrived, path: string): Promise<string> {
-  const { dir, name, ext } = posix.parse(path);
+  const { dir, base } = posix.parse(path);
   for (let number = 0; number < maxNumbered; number++) {
-    const candidate = number === 0 ? path : posix.join(dir, `${name}-${number}${ext}`);
+    const candidate = number === 0 ? path : posix.join(dir, numbered(base, number));
     const before = await change.look(candidate);
     if (before === null || before.content?.sha256 === file.sha256) return candidate;
   }
   throw new Problem("destination_exists", "There are too many files of that name");
+}
+
+/** The number before the extension; what a name may not be longer for is cut off before it. */
+function numbered(base: string, number: number): string {
+  const parsed = posix.parse(base);
+  const isExtension = Buffer.byteLength(parsed.ext) < maxNameBytes / 2;
+  const end = `-${number}${isExtension ? parsed.ext : ""}`;
+  const stem = [...(isExtension ? parsed.name : base)];
+  while (Buffer.byteLength(stem.join("")) + Buffer.byteLength(end) > maxNameBytes) stem.pop();
+  return `${stem.join("")}${end}`;
 }

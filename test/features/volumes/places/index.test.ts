@@ -7,6 +7,7 @@ import { measure, VolumeLayout } from "../../../../src/features/volumes/layout.t
 import { localPlaces } from "../../../../src/features/volumes/places/local/local-places.ts";
 import { openPlaces } from "../../../../src/features/volumes/places/open.ts";
 import type { Entry, Places, VolumeAt } from "../../../../src/features/volumes/places/port.ts";
+import { volumeRecords } from "../../../../src/features/volumes/records.ts";
 import { indexing } from "../../../../src/features/volumes/runs/indexing.ts";
 import { freshStores, type TestStores } from "../../../harness/stores.ts";
 import { until } from "../../../harness/until.ts";
@@ -188,8 +189,8 @@ describe("changes", () => {
     await places.change(volume, (change) => change.remove("/many"));
     expect(await listed()).toEqual(onDisk());
     expect((await state()).used).toBeGreaterThan(2);
-    await places.tidy(Date.now());
-    expect(await state()).toMatchObject({ indexed: true, used: 2 });
+    await until(async () => (await state()).used === 2);
+    expect(await state()).toMatchObject({ indexed: true });
     const [left] = await stores.sql<{ count: number }[]>`
       select count(*)::int as count from volume_entries where volume_id = ${volume.volume_id}`;
     expect(left?.count).toBe(1);
@@ -243,6 +244,41 @@ describe("doubt", () => {
     await settle();
     expect(await state()).toEqual({ indexed: true, measured: true, used: 6, files: 2 });
     expect(await listed()).toContain("/cut-off 4 ?");
+  });
+
+  test("a change that waits long for its turn is not taken for one that was cut off", async () => {
+    const turn = Promise.withResolvers<void>();
+    const other = stores.sql.begin(async (transaction) => {
+      await transaction`select pg_advisory_xact_lock(hashtextextended('volumes t', 0))`;
+      await turn.promise;
+    });
+    const begunAt = (when: string) =>
+      stores.sql.unsafe(`alter table volume_changes alter column created_at set default ${when}`);
+    await begunAt("now() - interval '1 minute'");
+    const waiting = put("/late", "1234");
+    await until(async () => {
+      const free = "select from volume_changes where change_id in (select change_id from volume_changes)";
+      const [all, unheld] = await Promise.all([
+        stores.sql.unsafe(free),
+        stores.sql.unsafe(`${free} for update skip locked`),
+      ]);
+      return all.count === 1 && unheld.count === 0;
+    });
+    await settle();
+    expect(await state()).toMatchObject({ indexed: true });
+    turn.resolve();
+    await Promise.all([other, waiting, begunAt("now()")]);
+    await expectTrue();
+  });
+
+  test("figures that were measured while a file came are not noted", async () => {
+    const records = volumeRecords(stores.sql, "local");
+    const { volume_id } = volume;
+    const since = await records.changesOf(volume_id);
+    await put("/came", "1234");
+    expect(await records.noteUsage(volume_id, 0, 0, since)).toBe(false);
+    await expectTrue();
+    expect(await records.noteUsage(volume_id, 4, 1, await records.changesOf(volume_id))).toBe(true);
   });
 
   test("a change that fails after its rename leaves a doubt, one before it none", async () => {

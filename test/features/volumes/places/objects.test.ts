@@ -1,12 +1,13 @@
 /** Volumes whose bytes are objects of a store, and their copies on hosts (docs/reference/volumes.md). */
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { openObjects } from "../../../../src/adapters/objects/port.ts";
 import { VolumeLayout } from "../../../../src/features/volumes/layout.ts";
 import type { VolumeAt } from "../../../../src/features/volumes/places/port.ts";
 import { type ObjectPlaces, objectPlaces } from "../../../../src/features/volumes/places/s3/places.ts";
+import { volumeRecords } from "../../../../src/features/volumes/records.ts";
 import { type S3Store, startS3 } from "../../../harness/outside/s3.ts";
 import { scratch } from "../../../harness/scratch.ts";
 import { freshStores, type TestStores } from "../../../harness/stores.ts";
@@ -30,12 +31,18 @@ afterEach(() => {
   hasRoom = true;
 });
 
-function placesOf(host: string, layout = new VolumeLayout(scratch(host)), answerMs = 10_000): ObjectPlaces {
+function placesOf(
+  host: string,
+  layout = new VolumeLayout(scratch(host)),
+  answerMs = 10_000,
+  maxEntries?: number,
+): ObjectPlaces {
   return objectPlaces({
     sql: stores.sql,
     objects: openObjects(s3.settings, { answerMs }),
     layout,
     host,
+    maxEntries,
     fits: async () => hasRoom,
     lost: ({ execution_id }, reason) => void lost.push(`${reason} ${execution_id}`),
   });
@@ -127,7 +134,6 @@ test("files are put, replaced, moved, listed and removed by rows, and objects fo
   expect((await keysOf(volume)).length).toBe(1);
   await places.change(volume, (change) => change.remove("/c"));
   expect(await everything(volume)).toEqual({});
-  await places.tidy(Date.now());
   expect(await figuresOf(volume)).toEqual([0, 0]);
   await passGrace();
   await places.tidy(Date.now());
@@ -195,10 +201,24 @@ test("a deleted volume loses its rows and its objects at once", async () => {
   expect(await places.held()).toEqual([]);
 });
 
+test("what a copy measures changes no figures, and settles nothing of what goes", async () => {
+  const volume = await newVolume();
+  await put(volume, "/a", "1234");
+  await stores.sql`
+    insert into volume_detached (entry_id, volume_id, is_file, counted)
+    values (${crypto.randomUUID()}, ${volume.volume_id}, false, true)`;
+  const records = volumeRecords(stores.sql, "s3");
+  expect(await records.noteUsage(volume.volume_id, 99, 9, null)).toBe(false);
+  expect(await records.noteUsage(volume.volume_id, 99, 9, await records.changesOf(volume.volume_id))).toBe(false);
+  expect(await figuresOf(volume)).toEqual([4, 1]);
+  const left = await stores.sql`select from volume_detached where volume_id = ${volume.volume_id} and counted`;
+  expect(left.count).toBe(1);
+});
+
 /** A host with a copy of its own. */
-function hostOf(name: string) {
+function hostOf(name: string, maxEntries?: number) {
   const layout = new VolumeLayout(scratch(name));
-  const { staging, arrive, land } = placesOf(name, layout);
+  const { staging, arrive, land } = placesOf(name, layout, 10_000, maxEntries);
   return {
     tidy: staging.tidy,
     land: (instanceId: string) => land(instanceId, null),
@@ -288,6 +308,65 @@ test("what a crash left is written back by its host, but over nothing newer", as
   expect(await everything(volume)).toEqual({ "/new.txt": "new", "/old.txt": "newer" });
 });
 
+test("a file that was put where a copy has a directory stays", async () => {
+  const volume = await newVolume();
+  const host = hostOf("host-h");
+  const execution = crypto.randomUUID();
+  await host.stage(volume, execution, true);
+  host.write(volume, "x/inner/file", "of the copy");
+  host.write(volume, "y", "y");
+  await put(volume, "/x", "put");
+  expect(await host.land(execution)).toBe("written");
+  expect(await everything(volume)).toEqual({ "/x": "put", "/y": "y" });
+  await host.stage(volume, execution, true);
+  expect(readFileSync(host.at(volume, "x"), "utf8")).toBe("put");
+});
+
+test("what cannot be written back keeps nothing else from it", async () => {
+  const [ill, well] = [await newVolume(), await newVolume()];
+  const host = hostOf("host-i");
+  for (const volume of [ill, well]) {
+    await host.stage(volume, crypto.randomUUID(), true);
+    host.write(volume, "a", "a");
+    await stores.sql`
+      update volume_stagings set created_at = now() - interval '5 minutes' where volume_id = ${volume.volume_id}`;
+  }
+  s3.failing(({ path }) => (path.includes(ill.volume_id) ? 403 : null));
+  expect(await failureOf(host.tidy(async () => new Set()))).toMatchObject({ code: "service_unavailable" });
+  expect(await everything(well)).toEqual({ "/a": "a" });
+});
+
+test("a copy with too many files is given up, and the next one is as stored", async () => {
+  const volume = await newVolume();
+  const host = hostOf("host-j", 3);
+  const execution = crypto.randomUUID();
+  await put(volume, "/a", "a");
+  await host.stage(volume, execution, true);
+  for (const name of ["b", "c", "d"]) host.write(volume, name, name);
+  lost.length = 0;
+  expect(await failureOf(host.land(execution))).toMatchObject({ code: "volume_error" });
+  expect(lost).toEqual([`too_many_files ${execution}`]);
+  expect(await host.land(execution)).toBe("written");
+  await host.stage(volume, execution, true);
+  expect(readdirSync(host.at(volume, "."))).toEqual(["a"]);
+});
+
+test("what moves made too deep for any path is left out of a copy", async () => {
+  const volume = await newVolume();
+  const host = hostOf("host-k");
+  const deep = "/d".repeat(100);
+  await places.change(volume, (change) => change.makeDirectory(deep));
+  await put(volume, "/a", "a");
+  await places.change(volume, (change) => change.move("/d", `/e${"/f".repeat(100)}`, false));
+  const execution = crypto.randomUUID();
+  await host.stage(volume, execution, true);
+  expect(readFileSync(host.at(volume, "a"), "utf8")).toBe("a");
+  expect(await host.land(execution)).toBe("written");
+  const [row] = await stores.sql`
+    select count(*)::int as count from volume_entries where volume_id = ${volume.volume_id}`;
+  expect(row).toEqual({ count: 201 });
+});
+
 test("without room nothing is written back, and the next copy is as stored", async () => {
   const volume = await newVolume();
   const host = hostOf("host-d");
@@ -295,6 +374,7 @@ test("without room nothing is written back, and the next copy is as stored", asy
   await put(volume, "/a.txt", "a");
   await host.stage(volume, execution, true);
   host.write(volume, "a.txt", "too much");
+  lost.length = 0;
   host.write(volume, "b.txt", "b");
   hasRoom = false;
   expect(await host.land(execution)).toBe("no_room");

@@ -43,6 +43,16 @@ export async function drainDetached(sql: Sql, volumeId: string, keepFiles: boole
   return false;
 }
 
+/** Statements that a change waits for to have its directory taken out of the figures, and those that go on after it. */
+const batchesAtOnce = 4;
+const batchesAfter = 2_000;
+
+/** Takes what a change detached out of the figures, most often before its answer. What fails is taken up by the next round. */
+export async function drainAfterChange(sql: Sql, volumeId: string, keepFiles: boolean): Promise<void> {
+  if (await drainDetached(sql, volumeId, keepFiles, batchesAtOnce).catch(() => true)) return;
+  void drainDetached(sql, volumeId, keepFiles, batchesAfter).catch(() => {});
+}
+
 /** Volumes with detached directories, of every tenant, whose bytes lie there. */
 export async function volumesToDrain(sql: Sql, backend: "local" | "s3", limit: number): Promise<string[]> {
   const rows = await sql<{ volume_id: string }[]>`

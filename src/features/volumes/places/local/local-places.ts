@@ -11,7 +11,7 @@ import { type ViewSpec, viewOf } from "../../../tools/fs/port.ts";
 import { idsIn, makeVolumeDirectory, measure, type VolumeLayout } from "../../layout.ts";
 import { typeOfName } from "../../media-types.ts";
 import { changeMarks } from "../index/changes.ts";
-import { drainDetached, volumesToDrain } from "../index/drain.ts";
+import { drainAfterChange, drainDetached, volumesToDrain } from "../index/drain.ts";
 import { changingIndex, entriesOf, microseconds, sameTime, segmentsOfPath } from "../index/entries.ts";
 import { Rebuild, startOfRebuild } from "../index/rebuild.ts";
 import type { Content, Entry, Places, VolumeAt } from "../port.ts";
@@ -22,8 +22,6 @@ import { contentOnDisk } from "./open-content.ts";
 import { listFiles, lookAt, openForReading } from "./reading.ts";
 import { canWalk, walkInto } from "./walk.ts";
 
-/** Statements that a change waits for to have its directory taken out of the figures. */
-const batchesAtOnce = 4;
 const batchesOfRound = 500;
 
 export function localPlaces(sql: Sql, layout: VolumeLayout): Places {
@@ -129,7 +127,7 @@ export function localPlaces(sql: Sql, layout: VolumeLayout): Places {
       );
       const aside = (change as LocalChange | null)?.aside ?? [];
       if (aside.length > 0) {
-        await drainDetached(sql, volume.volume_id, false, batchesAtOnce);
+        await drainAfterChange(sql, volume.volume_id, false);
         // What fails here is taken up by the next round.
         void Promise.all(aside.map(removeDirectory)).catch(() => {});
       }

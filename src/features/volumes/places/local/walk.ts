@@ -1,11 +1,10 @@
 /** Everything that lies in a volume's directory, found by a process of its own: its number is not ours to choose. */
 import { overAgentsFiles } from "../../../../lib/processes/agents-programs.ts";
+import { maxSegments } from "../../paths.ts";
 import type { Rebuild } from "../index/rebuild.ts";
 
 /** Of a volume with more files and directories there is no index: the directory itself is looked into. */
 const maxEntries = 5_000_000;
-/** Names of a path, as the routes take it. */
-const maxDepth = 128;
 const budgetMs = 30 * 60_000;
 
 /** Whether the system's `find` can say what is needed. */
@@ -40,7 +39,7 @@ export async function walkInto(directory: string, begin: () => Promise<Rebuild>)
       count += 1;
       if (count > maxEntries) return;
       const entry = { directory: type === "d", path, size: Number(size), modifiedUs: Math.round(Number(time) * 1e6) };
-      await rebuild.add(entry, path.split("/", maxDepth + 1).length <= maxDepth);
+      await rebuild.add(entry, path.split("/", maxSegments + 1).length <= maxSegments);
     }
   }
 }

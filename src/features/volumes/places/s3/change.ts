@@ -7,12 +7,16 @@ import { changingIndex, entriesOf, entryOf, segmentsOfPath } from "../index/entr
 import type { Change, Entry, VolumeAt } from "../port.ts";
 import { ObjectDraft, type ObjectDrafts } from "./drafts.ts";
 
-/** @param put told of each draft that is at a path once the transaction commits */
+/**
+ * @param put told of each draft that is at a path once the transaction commits
+ * @param detached told that a directory goes, whose files count until they are taken away
+ */
 export function objectChange(
   transaction: Transaction,
   volume: VolumeAt,
   drafts: Pick<ObjectDrafts, "take">,
   put: (draft: ObjectDraft) => void,
+  detached: () => void,
 ): Change {
   const index = changingIndex(transaction, volume);
   const { walk, list } = entriesOf(transaction);
@@ -92,8 +96,10 @@ export function objectChange(
     async remove(path) {
       const removed = await index.remove(path);
       if (removed === null) throw new ToolFailure("not_found", `${path} does not exist`);
-      // A directory counts until what is in it is taken away.
-      if (!removed.is_file) return;
+      if (!removed.is_file) {
+        detached();
+        return;
+      }
       await index.detach(removed.entry_id, true, false);
       await index.count(-removed.size, -1);
     },

@@ -9,6 +9,7 @@ import type { Sql } from "../../../../store/postgres/pool.ts";
 import { ToolFailure } from "../../../tools/port.ts";
 import { makeVolumeDirectory, type Usage, type VolumeLayout } from "../../layout.ts";
 import { isDirectoryProblem } from "../../paths.ts";
+import { drainAfterChange } from "../index/drain.ts";
 import { type EntryRow, entriesOf, entryOf, segmentsOfPath } from "../index/entries.ts";
 import type { Places, VolumeAt } from "../port.ts";
 import { objectChange } from "./change.ts";
@@ -27,6 +28,7 @@ export interface ObjectPlacesOptions {
   readonly fits: StagingOptions["fits"];
   /** Told what instances left that cannot be written back. */
   readonly lost: StagingOptions["lost"];
+  readonly maxEntries?: StagingOptions["maxEntries"];
 }
 
 /** Places, with what copies on hosts need beside them. */
@@ -35,7 +37,8 @@ export interface ObjectPlaces extends Places {
   readonly staging: Pick<VolumeStaging, "tidy" | "drop">;
 }
 
-export function objectPlaces({ sql, objects, layout, host, fits, lost }: ObjectPlacesOptions): ObjectPlaces {
+export function objectPlaces(options: ObjectPlacesOptions): ObjectPlaces {
+  const { sql, objects, layout } = options;
   const { walk, list } = entriesOf(sql);
   const drafts = objectDrafts(sql, objects);
   const erasing = objectErasing(sql, objects, drafts);
@@ -81,14 +84,26 @@ export function objectPlaces({ sql, objects, layout, host, fits, lost }: ObjectP
     async change(volume, work) {
       const { tenant, volume_id } = volume;
       const put: ObjectDraft[] = [];
+      let isDetached = false;
       const result = await sql.begin(async (transaction) => {
         await transaction`select pg_advisory_xact_lock(hashtextextended(${`volumes ${tenant}`}, 0))`;
         const there = await transaction`
           select from volumes where tenant = ${tenant} and volume_id = ${volume_id} and deleted_at is null for update`;
         if (there.count === 0) throw new Problem("volume_not_found", "Volume not found");
-        return work(objectChange(transaction, volume, drafts, (draft) => void put.push(draft)));
+        return work(
+          objectChange(
+            transaction,
+            volume,
+            drafts,
+            (draft) => void put.push(draft),
+            () => {
+              isDetached = true;
+            },
+          ),
+        );
       });
       for (const draft of put) draft.keep();
+      if (isDetached) await drainAfterChange(sql, volume_id, true);
       // The driver's own promise type is narrower than what it resolves to.
       return result as Awaited<ReturnType<typeof work>>;
     },
@@ -119,6 +134,6 @@ export function objectPlaces({ sql, objects, layout, host, fits, lost }: ObjectP
 
     tidy: erasing.tidy,
   };
-  const staging = createStaging({ sql, objects, places: files, layout, host, fits, lost });
+  const staging = createStaging({ ...options, places: files });
   return { ...files, arrive: staging.arrive, land: staging.land, staging };
 }

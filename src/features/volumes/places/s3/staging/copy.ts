@@ -42,6 +42,7 @@ export class VolumeCopy {
   constructor(
     readonly layout: VolumeLayout,
     readonly volumeId: string,
+    readonly maxEntries: number = maxStaged,
   ) {
     this.directory = layout.volume(volumeId);
     this.#manifest = join(layout.staged, `${volumeId}.json`);
@@ -81,7 +82,9 @@ export class VolumeCopy {
   async look(): Promise<Map<string, OnDisk>> {
     const what = ["-mindepth", "1", "(", "-type", "f", "-o", "-type", "d", ")"];
     const shown = ["-printf", "%y %s %C@ %i %P\\0"];
-    const found = await overAgentsFiles(["find", this.directory, "-xdev", ...what, ...shown], entriesIn);
+    const found = await overAgentsFiles(["find", this.directory, "-xdev", ...what, ...shown], (output) =>
+      entriesIn(output, this.maxEntries),
+    );
     if (found === null) throw tooMany();
     return found;
   }
@@ -91,7 +94,7 @@ export const tooMany = (): LaunchFailure =>
   new LaunchFailure("volume_error", `A volume of the object store with more than ${maxStaged} files cannot be mounted`);
 
 /** Null: there are too many. */
-async function entriesIn(output: ReadableStream<Uint8Array>): Promise<Map<string, OnDisk> | null> {
+async function entriesIn(output: ReadableStream<Uint8Array>, most: number): Promise<Map<string, OnDisk> | null> {
   const found = new Map<string, OnDisk>();
   let isTooMany = false;
   let rest = Buffer.alloc(0);
@@ -103,7 +106,7 @@ async function entriesIn(output: ReadableStream<Uint8Array>): Promise<Map<string
       const [, type, size = "", seconds = "", fraction = "", inode = "", path = ""] =
         /^([fd]) (\d+) (\d+)\.(\d{9})\d* (\d+) (.*)$/s.exec(line) ?? [];
       if (type === undefined || !isNameable(path)) continue;
-      isTooMany ||= found.size >= maxStaged;
+      isTooMany ||= found.size >= most;
       if (isTooMany) continue;
       const mark = markOf(size, `${seconds}${fraction}`.replace(/^0+(?=\d)/, ""), inode);
       found.set(path, { directory: type === "d", size: Number(size), mark });

@@ -34,7 +34,13 @@ export async function pull(work: Pull): Promise<void> {
   const { copy, stored, hasWriters, signal } = work;
   if (stored.length > maxStaged) throw tooMany();
   await copy.make();
-  const disk = await copy.look();
+  const disk = await copy.look().catch(async (error: unknown) => {
+    if (hasWriters || !(error instanceof LaunchFailure)) throw error;
+    // More than can be brought into line, and all of it given up: it begins anew.
+    await copy.remove();
+    await copy.make();
+    return copy.look();
+  });
   const { stale, next, missing } = planPull(stored, disk, copy.known(), hasWriters);
   for (const path of stale) await removeDirectory(join(copy.directory, path));
   requireRoom(copy, missing);
@@ -47,7 +53,17 @@ export async function pull(work: Pull): Promise<void> {
       next.set(entry.path, { id: entry.id, mark, sha256: entry.sha256 ?? "" });
     }
   };
-  await Promise.all(Array.from({ length: atOnce }, fetchNext));
+  const workers = await Promise.allSettled(
+    Array.from({ length: atOnce }, () =>
+      fetchNext().catch((error: unknown) => {
+        files.length = 0;
+        throw error;
+      }),
+    ),
+  );
+  // Only once all of them stand still: what comes late would replace what an execution wrote since.
+  const failed = workers.find((one) => one.status === "rejected");
+  if (failed !== undefined) throw failed.reason;
   copy.note(next);
 }
 

@@ -4,7 +4,7 @@ import { closeSync, constants, fstatSync, read } from "node:fs";
 import type { Transaction } from "../../../../../store/postgres/pool.ts";
 import { View, viewOf } from "../../../../tools/fs/port.ts";
 import { sniffBytes, sniffedType, typeOfName } from "../../../media-types.ts";
-import { changingIndex } from "../../index/entries.ts";
+import { changingIndex, entriesOf } from "../../index/entries.ts";
 import type { Arrival, Change, Landed, Places, VolumeAt } from "../../port.ts";
 import { type Manifest, markOfStats, type VolumeCopy } from "./copy.ts";
 import { type PushPlan, planPush } from "./plan.ts";
@@ -70,7 +70,7 @@ async function write(
   for (const path of removed) await remove(change, index, volume.volume_id, path, known.get(path));
   for (const path of made) {
     const there = await change.look(`/${path}`);
-    if (there === null) await change.makeDirectory(`/${path}`);
+    if (there === null && !(await isBelowFile(transaction, volume, path))) await change.makeDirectory(`/${path}`);
   }
   const ids = new Map<string, string>();
   let more = 0;
@@ -78,6 +78,7 @@ async function write(
     const there = await index.find(`/${path}`);
     // A directory was made there meanwhile, or something newer.
     if (there?.row.is_file === false) continue;
+    if (there === null && (await isBelowFile(transaction, volume, path))) continue;
     if (isLate && there !== null && there.row.entry_id !== known.get(path)?.id) continue;
     more += arrival.size - (there?.row.size ?? 0);
     await change.put(`/${path}`, arrival);
@@ -90,6 +91,12 @@ async function write(
 }
 
 class NoRoom extends Error {}
+
+/** Whether a file was put meanwhile where the copy has a directory. */
+async function isBelowFile(transaction: Transaction, volume: VolumeAt, path: string): Promise<boolean> {
+  const found = await entriesOf(transaction).walk(volume, path);
+  return found?.last.is_file === true;
+}
 
 /** A removal takes away no more than what this host knew: what was written elsewhere since stays. */
 async function remove(
@@ -149,10 +156,17 @@ async function changes(
       }
     }
   };
-  const workers = await Promise.allSettled(Array.from({ length: atOnce }, goOn));
+  const workers = await Promise.allSettled(
+    Array.from({ length: atOnce }, () =>
+      goOn().catch((error: unknown) => {
+        candidates.length = 0;
+        throw error;
+      }),
+    ),
+  );
   const failed = workers.find((one) => one.status === "rejected");
   if (failed === undefined) return changed;
-  await Promise.all(changed.map(({ arrival }) => arrival.draft.discard()));
+  await Promise.allSettled(changed.map(({ arrival }) => arrival.draft.discard()));
   throw failed.reason;
 }
 

@@ -1,5 +1,6 @@
 /** The SQL of copies of volumes on hosts: which there are, who is at them, and what is not written back yet. */
 import type { Sql, Transaction } from "../../../../../store/postgres/pool.ts";
+import { maxPathBytes, maxSegments } from "../../../paths.ts";
 import type { MountUse, VolumeAt } from "../../port.ts";
 
 /** More files and directories of a volume are not copied. */
@@ -29,13 +30,14 @@ export function stagingRecords(sql: Sql, host: string) {
     async stored({ tenant, volume_id }: VolumeAt): Promise<StoredEntry[]> {
       return sql<StoredEntry[]>`
         with recursive tree as (
-          select e.entry_id, e.is_file, e.name::text as path, e.size, e.modified_us, e.sha256
+          select 1 as depth, e.entry_id, e.is_file, e.name::text as path, e.size, e.modified_us, e.sha256
           from volumes v join volume_entries e on e.volume_id = v.volume_id and e.parent_id = v.root_id
           where v.tenant = ${tenant} and v.volume_id = ${volume_id} and v.deleted_at is null
           union all
-          select e.entry_id, e.is_file, t.path || '/' || e.name, e.size, e.modified_us, e.sha256
+          select t.depth + 1, e.entry_id, e.is_file, t.path || '/' || e.name, e.size, e.modified_us, e.sha256
           from tree t join volume_entries e on e.volume_id = ${volume_id} and e.parent_id = t.entry_id
-          where not t.is_file
+          -- What moves made deeper has no path that the routes take, and is not copied.
+          where not t.is_file and t.depth < ${maxSegments} and octet_length(t.path) + octet_length(e.name) + 2 <= ${maxPathBytes}
         )
         select entry_id as id, not is_file as directory, path, size::double precision as size,
           modified_us::double precision as "modifiedUs", sha256

@@ -28,12 +28,15 @@ export interface StagingOptions {
   readonly host: string;
   /** Whether what a volume holds, as the transaction counts it, fits all quotas. */
   readonly fits: (transaction: Transaction, volume: VolumeAt) => Promise<boolean>;
+  /** Files and directories of a copy at most; absent: 50,000. */
+  readonly maxEntries?: number | undefined;
   /** Told what cannot be written back any more. */
-  readonly lost: (staging: Staging, reason: "host_gone" | "no_room") => void;
+  readonly lost: (staging: Staging, reason: "host_gone" | "no_room" | "too_many_files") => void;
 }
 
 export function createStaging(options: StagingOptions) {
   const { sql, objects, places, layout, host, fits, lost } = options;
+  const copyOf = (volumeId: string) => new VolumeCopy(layout, volumeId, options.maxEntries);
   const records = stagingRecords(sql, host);
 
   /** Works at a copy alone, of all processes of this host. */
@@ -64,12 +67,18 @@ export function createStaging(options: StagingOptions) {
       const pushed = await push({
         places,
         volume,
-        copy: new VolumeCopy(layout, staging.volume_id),
+        copy: copyOf(staging.volume_id),
         stored: await records.stored(volume),
         isLate,
         fits: (transaction) => fits(transaction, volume),
         committed: (transaction) => records.unmark(staging.volume_id, staging.instance_id, transaction),
         signal,
+      }).catch(async (error: unknown) => {
+        if (!(error instanceof LaunchFailure)) throw error;
+        // It never can be, so the copy is given up.
+        await records.unmark(staging.volume_id, staging.instance_id);
+        lost(staging, "too_many_files");
+        throw error;
       });
       if (pushed === "written") return pushed;
       // The next one that mounts it finds what the volume holds.
@@ -87,7 +96,7 @@ export function createStaging(options: StagingOptions) {
     async arrive(volume: VolumeAt, use: MountUse, signal: AbortSignal | null): Promise<void> {
       await alone(volume.volume_id, signal, async () => {
         const hasWriters = (await records.writers(volume.volume_id)).length > 0;
-        const copy = new VolumeCopy(layout, volume.volume_id);
+        const copy = copyOf(volume.volume_id);
         const stored = await records.stored(volume);
         await pull({ objects, volume, copy, stored, hasWriters, signal });
         if (use.writes) await records.mark(volume, use);
@@ -112,11 +121,17 @@ export function createStaging(options: StagingOptions) {
     async tidy(running: (executionIds: readonly string[]) => Promise<ReadonlySet<string>>): Promise<void> {
       const left = await records.ofHost();
       const alive = await running(left.map(({ execution_id }) => execution_id));
-      for (const staging of left) if (!alive.has(staging.execution_id)) await writeBack(staging, true, null);
+      // One that fails keeps no other from its turn.
+      const failures: unknown[] = [];
+      for (const staging of left) {
+        if (alive.has(staging.execution_id)) continue;
+        await writeBack(staging, true, null).catch((error: unknown) => void failures.push(error));
+      }
       for (const staging of await records.ofGoneHosts()) {
         if (await records.giveUp(staging)) lost(staging, "host_gone");
       }
       for (const volumeId of await records.unused()) await drop(volumeId);
+      if (failures.length > 0) throw failures[0];
     },
 
     drop,
@@ -124,7 +139,7 @@ export function createStaging(options: StagingOptions) {
 
   /** Takes away the copy on this host. Repeatable. */
   async function drop(volumeId: string): Promise<void> {
-    await new VolumeCopy(layout, volumeId).remove();
+    await copyOf(volumeId).remove();
     await records.forgetCopy(volumeId);
   }
 }
