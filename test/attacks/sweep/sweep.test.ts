@@ -194,8 +194,8 @@ function together(surveys: readonly Known[]): Known {
   return { records, ids: surveys.flatMap(({ ids }) => ids), names: surveys.flatMap(({ names }) => names) };
 }
 
-/** Where looking leaves a trace, or time passes. */
-const telling = /^\/v1\/(?:admin|audit|user)\b/;
+/** Where looking leaves a trace, time passes, or what was counted a moment ago is told. */
+const telling = /^\/v1\/(?:admin|audit|user|dashboard|observability\/dashboard)\b/;
 
 /** What answers tell of themselves: who asked when, and how long that took. */
 const ofTheAnswer = /"(?:request_id|duration_ms|generated_at|uptime_seconds)":[^,}]*|"(?:from|to)":"\d{4}-[^"]*Z"/g;
