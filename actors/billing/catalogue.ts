@@ -42,7 +42,7 @@ const paidTier = (word: string | undefined): PaidTier | null =>
 
 /**
  * What a price means: by its own metadata, then its product's, then, where there is a brand, by the product's name.
- * A word that is none of ours is an answer too: the price is not ours, whatever follows.
+ * A word that is none of ours is an answer too: the price is not ours, and nothing further is asked.
  * @param product null: it is not known any more
  * @param brand   what names that say a tier begin with; empty: names say nothing
  */

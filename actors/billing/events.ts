@@ -23,7 +23,7 @@ export function readEvent(value: unknown): ProviderEvent | null {
   return { id, type, at, object: fields(given.data).object ?? null };
 }
 
-/** Whom an event is about, by whatever may tell it. */
+/** Whom an event is about, by all that may tell it. */
 export interface Subject {
   readonly subscription: string | null;
   readonly customer: string | null;
@@ -195,7 +195,7 @@ const newest = (known: Subscription | null, at: number | null): number | null =>
 /** More failures than this of one subscription without a payment are not told apart. */
 const maxFailures = 64;
 
-/** What is told of payments counts by its own time, in whatever order it comes. */
+/** What is told of payments counts by its own time, not by the order in which it comes. */
 function withPayments(known: Subscription | null, told: Exclude<Told, { by: "comparison" }>): Subscription {
   const { facts, at } = told;
   const { failedAt = [], inOrderAt = null, appliedAt = null, readAt = null } = known ?? {};
@@ -229,7 +229,7 @@ function compared(known: Subscription | null, told: Extract<Told, { by: "compari
     appliedAt: Math.max(appliedAt ?? 0, until),
     readAt: told.at,
     failedAt: facts.status === "past_due" ? [found] : failedAt,
-    // The failure that was found counts, whatever was heard of payments.
+    // The failure that was found counts, also where something else was heard of payments.
     inOrderAt: isInOrder ? Math.max(inOrderAt ?? 0, until) : facts.status === "past_due" ? null : inOrderAt,
   };
 }

@@ -1,4 +1,4 @@
-/** Reads what the payment provider wrote: nothing of it is taken for granted, whatever is missing is told apart. Pure. */
+/** Reads what the payment provider wrote: nothing of it is taken for granted, what is missing is told apart. Pure. */
 import { isObject, type Json } from "../kernel/json.ts";
 import type { Metadata, Price, Product } from "./catalogue.ts";
 

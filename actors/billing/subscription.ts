@@ -114,7 +114,7 @@ export interface Facts {
   readonly created: number;
   /** The provider's word. */
   readonly status: string;
-  /** Of its base item's price, whatever the status; null: that is none of ours. */
+  /** Of its base item's price, in every status; null: that is none of ours. */
   readonly tier: PaidTier | null;
   readonly interval: Interval | null;
   readonly baseItem: string | null;

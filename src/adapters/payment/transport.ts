@@ -1,4 +1,4 @@
-/** Requests of the provider's client: no redirects, an answer of bounded size, a key of ours on whatever changes something. */
+/** Requests of the provider's client: no redirects, an answer of bounded size, a key of ours on all that changes something. */
 import { readBody } from "../../lib/answer-body.ts";
 
 /** Of one answer; a page of a hundred invoices with their lines is the largest. */

@@ -1,6 +1,6 @@
 /**
  * Whether the processes of an instance stand still, agreed on between those that want it so: a node that parks the
- * instance, until it is told otherwise, and whoever measures what it has written, for moments. Each leaves a mark in
+ * instance, until it is told otherwise, and what measures what it has written, for moments. Each leaves a mark in
  * the instance's directory, and looks at the marks again once it has changed anything, so that none undoes another's.
  */
 import { closeSync, openSync, readdirSync, rmSync, statSync } from "node:fs";

@@ -4,7 +4,7 @@
 const freshMs = 15_000;
 const timeoutMs = 900;
 
-/** @returns resolves when the provider answers, whatever it answers; rejects when it does not */
+/** @returns resolves when the provider answers, also by a refusal; rejects when it does not */
 export function paymentProbe(apiBase: string, now: () => number): () => Promise<void> {
   let last: { readonly at: number; readonly answer: Promise<void> } | null = null;
   const ask = async (): Promise<void> => {

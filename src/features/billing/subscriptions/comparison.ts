@@ -36,7 +36,7 @@ export interface Comparison {
 
 /** What calls of before a deletion still began is looked for once more behind it. */
 const lateCall = "50 seconds";
-/** Of one round, whatever is due. */
+/** Of one round: all that is due. */
 const atOnce = 200;
 
 export function createComparison({ sql, provider, subscriptions, drift, warn, now }: ComparisonOptions): Comparison {

@@ -52,7 +52,7 @@ export type Processing = (isEnding: () => boolean) => Promise<boolean>;
 export function createProcessing(options: ProcessingOptions): Processing {
   const { sql, provider, subscriptions, drift, counted, warn } = options;
 
-  /** By its customer, then by what was written when it was made. Null: it is nobody's here. */
+  /** By its customer, then by what was written when it was made. Null: no tenant here has it. */
   async function tenantOf({ subscription, customer, metadataTenant, reference }: Subject): Promise<string | null> {
     const linked = customer === null ? null : await tenantOfCustomer(sql, customer);
     const known =

@@ -21,7 +21,7 @@ export interface ClaimedEvent {
 export type Outcome = "applied" | "ignored" | "unmatched" | "dead";
 
 /**
- * Stores events, each once, whatever came before or comes at the same time.
+ * Stores events, each once, also where the same ones come at the same time.
  * @returns whether each is new, in their order
  */
 export async function storeEvents(sql: Sql, events: readonly NewEvent[]): Promise<readonly boolean[]> {

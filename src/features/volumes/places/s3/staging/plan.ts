@@ -80,7 +80,7 @@ export function planPush(stored: readonly StoredEntry[], disk: Disk, known: Mani
   return { next, candidates, made: made.sort((a, b) => a.length - b.length), removed };
 }
 
-/** Whatever lies in a directory comes before it. */
+/** What lies in a directory comes before it. */
 function deepestFirst(paths: Iterable<string>): string[] {
   return [...paths].sort((a, b) => b.length - a.length);
 }
