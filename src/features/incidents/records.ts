@@ -2,11 +2,9 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { AnyJson } from "../../../actors/kernel/json.ts";
 import { Nullable, Text, Time } from "../../../actors/kernel/schema.ts";
-import { readTime } from "../../../actors/kernel/time.ts";
-import { type List, listOf, type Page, pagingQuery } from "../../http/paging.ts";
-import { isUuid } from "../../http/route.ts";
+import { type List, listOf, type Page } from "../../http/paging.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
-import { allTenantsQuery } from "../audit/port.ts";
+import { afterObserved, type ObservedFilter, observedWhere } from "../audit/port.ts";
 
 export const IncidentRecord = Type.Object({
   id: Text,
@@ -27,19 +25,6 @@ export const IncidentRecord = Type.Object({
 });
 export type IncidentRecord = Static<typeof IncidentRecord>;
 
-const Word = Type.Optional(Type.String({ maxLength: 100 }));
-export const IncidentFilter = Type.Object({
-  ...pagingQuery,
-  ...allTenantsQuery,
-  category: Word,
-  type: Type.Optional(Type.String({ maxLength: 100, description: "The same as category" })),
-  severity: Word,
-  execution_id: Word,
-  since: Type.Optional(Type.String({ maxLength: 64 })),
-  until: Type.Optional(Type.String({ maxLength: 64 })),
-});
-export type IncidentFilter = Static<typeof IncidentFilter>;
-
 /**
  * Newest first.
  * @param tenant whose incidents; null: of all tenants, for operators
@@ -48,29 +33,16 @@ export type IncidentFilter = Static<typeof IncidentFilter>;
 export async function listIncidents(
   sql: Sql,
   tenant: string | null,
-  filter: IncidentFilter,
+  filter: ObservedFilter,
   page: Page,
 ): Promise<List<"incidents", IncidentRecord>> {
-  const conditions = [tenant === null ? sql`true` : sql`tenant = ${tenant}`];
-  const { severity, execution_id } = filter;
-  const category = filter.category ?? filter.type;
-  if (category !== undefined) conditions.push(sql`category = ${category}`);
-  if (severity !== undefined) conditions.push(sql`severity = ${severity}`);
-  if (execution_id !== undefined) conditions.push(sql`execution_id = ${execution_id}`);
-  if (filter.since !== undefined) conditions.push(sql`created_at >= ${readTime("since", filter.since)}`);
-  if (filter.until !== undefined) conditions.push(sql`created_at <= ${readTime("until", filter.until)}`);
-  const [position = "", id = ""] = page.after ?? [];
-  if (page.after !== null) {
-    // A cursor that was tampered with finds nothing.
-    if (!/^\d{1,14}$/.test(position) || !isUuid(id)) return listOf("incidents", [], page, () => []);
-    conditions.push(sql`(created_at, id) < (to_timestamp(${position}::bigint / 1000.0), ${id}::uuid)`);
-  }
-  const where = conditions.reduce((all, one) => sql`${all} and ${one}`);
+  const where = observedWhere(sql, tenant, filter, page, (severity) => sql`severity = ${severity}`);
+  if (where === null) return listOf("incidents", [], page, () => []);
   const rows = await sql<Row[]>`
     select * from security_incidents where ${where}
     order by created_at desc, id desc limit ${page.limit + 1} offset ${page.offset}`;
   const items = rows.map(shown);
-  return listOf("incidents", items, page, (item) => [String(Date.parse(item.created_at)), item.id]);
+  return listOf("incidents", items, page, afterObserved);
 }
 
 /** Records made since; of all tenants for null. */

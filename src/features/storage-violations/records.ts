@@ -2,11 +2,9 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { AnyJson, type Json } from "../../../actors/kernel/json.ts";
 import { Nullable, Text, Time } from "../../../actors/kernel/schema.ts";
-import { readTime } from "../../../actors/kernel/time.ts";
-import { type List, listOf, type Page, pagingQuery } from "../../http/paging.ts";
-import { isUuid } from "../../http/route.ts";
+import { type List, listOf, type Page } from "../../http/paging.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
-import { allTenantsQuery } from "../audit/port.ts";
+import { afterObserved, type ObservedFilter, observedWhere } from "../audit/port.ts";
 
 /** Every category with its severity (docs/reference/volumes.md). */
 export const severities = {
@@ -34,19 +32,6 @@ export const ViolationRecord = Type.Object({
 });
 export type ViolationRecord = Static<typeof ViolationRecord>;
 
-const Word = Type.Optional(Type.String({ maxLength: 100 }));
-export const ViolationFilter = Type.Object({
-  ...pagingQuery,
-  ...allTenantsQuery,
-  category: Word,
-  type: Type.Optional(Type.String({ maxLength: 100, description: "The same as category" })),
-  severity: Word,
-  execution_id: Word,
-  since: Type.Optional(Type.String({ maxLength: 64 })),
-  until: Type.Optional(Type.String({ maxLength: 64 })),
-});
-export type ViolationFilter = Static<typeof ViolationFilter>;
-
 /**
  * Newest first.
  * @param tenant null: of all tenants
@@ -55,30 +40,17 @@ export type ViolationFilter = Static<typeof ViolationFilter>;
 export async function listViolations(
   sql: Sql,
   tenant: string | null,
-  filter: Omit<ViolationFilter, keyof typeof allTenantsQuery>,
+  filter: ObservedFilter,
   page: Page,
 ): Promise<List<"violations", ViolationRecord>> {
-  const conditions = [tenant === null ? sql`true` : sql`tenant = ${tenant}`];
-  const { severity, execution_id } = filter;
-  const category = filter.category ?? filter.type;
-  if (category !== undefined) conditions.push(sql`category = ${category}`);
-  if (severity !== undefined) {
-    conditions.push(sql`category = any(${categories.filter((one) => severities[one] === severity)})`);
-  }
-  if (execution_id !== undefined) conditions.push(sql`execution_id = ${execution_id}`);
-  if (filter.since !== undefined) conditions.push(sql`created_at >= ${readTime("since", filter.since)}`);
-  if (filter.until !== undefined) conditions.push(sql`created_at <= ${readTime("until", filter.until)}`);
-  const [position = "", id = ""] = page.after ?? [];
-  if (page.after !== null) {
-    // A cursor that was tampered with finds nothing.
-    if (!/^\d{1,14}$/.test(position) || !isUuid(id)) return listOf("violations", [], page, () => []);
-    conditions.push(sql`(created_at, id) < (to_timestamp(${position}::bigint / 1000.0), ${id}::uuid)`);
-  }
-  const where = conditions.reduce((all, one) => sql`${all} and ${one}`);
+  const severityIs = (severity: string) =>
+    sql`category = any(${categories.filter((one) => severities[one] === severity)})`;
+  const where = observedWhere(sql, tenant, filter, page, severityIs);
+  if (where === null) return listOf("violations", [], page, () => []);
   const rows = await sql<Row[]>`
     select * from storage_violations where ${where}
     order by created_at desc, id desc limit ${page.limit + 1} offset ${page.offset}`;
-  return listOf("violations", rows.map(shown), page, (item) => [String(Date.parse(item.created_at)), item.id]);
+  return listOf("violations", rows.map(shown), page, afterObserved);
 }
 
 interface Row {
