@@ -5,237 +5,20 @@
  */
 
 import { type Static, Type } from "@sinclair/typebox";
-import { OutputHandler } from "../agent/manifest/execution/results.ts";
-import { Notify } from "../approval/messages.ts";
 import { AnyJson } from "../kernel/json.ts";
 import { Milliseconds, Nullable } from "../kernel/schema.ts";
-
-/** Handlebars source; see `actors/template/template.ts`. */
-const Template = Type.String();
-
-const oneOf = <T extends string>(...names: readonly T[]) => Type.Union(names.map((name) => Type.Literal(name)));
-
-/** Names of conditions, aliases folded (`input_equals_yes` → approved, `input_equals_no` → rejected). */
-export const Condition = Type.Union([
-  Type.Object({
-    on: oneOf(
-      "always",
-      "on_success",
-      "on_failure",
-      "on_timeout",
-      "exit_code_zero",
-      "exit_code_non_zero",
-      "all_approved",
-      "any_rejected",
-      "approved",
-      "rejected",
-    ),
-  }),
-  Type.Object({ on: Type.Literal("exit_code"), value: Type.Integer() }),
-  Type.Object({
-    on: oneOf("score_above", "score_below", "confidence_above", "score_and_confidence_above"),
-    threshold: Type.Number(),
-    /** Of `score_and_confidence_above`: what the confidence must be above. */
-    confidence: Type.Optional(Type.Number()),
-  }),
-  Type.Object({ on: Type.Literal("score_between"), min: Type.Number(), max: Type.Number() }),
-  Type.Object({ on: Type.Literal("consensus"), threshold: Type.Number(), agreement: Type.Number() }),
-  Type.Object({ on: Type.Literal("input_equals"), value: Type.String() }),
-  Type.Object({ on: Type.Literal("custom"), expression: Type.String() }),
-]);
-export type Condition = Static<typeof Condition>;
-
-/** Rules that ask for a score: a result without one matches none of them. */
-export const scoreRules: ReadonlySet<Condition["on"]> = new Set([
-  "score_above",
-  "score_below",
-  "score_between",
-  "confidence_above",
-  "score_and_confidence_above",
-  "consensus",
-  "all_approved",
-  "any_rejected",
-]);
-
-export const Transition = Type.Object({
-  /** As the manifest spells it, for events and graphs. */
-  condition: Type.String(),
-  rule: Condition,
-  target: Type.String(),
-  /** Null: the next state's `state.feedback` is cleared. */
-  feedback: Nullable(Template),
-});
-export type Transition = Static<typeof Transition>;
-
-const common = {
-  /** Empty: terminal. */
-  transitions: Type.Array(Transition),
-  /** Null: none of its own (an Agent: the agent's). Commands and Human states always have one. */
-  timeout_ms: Nullable(Milliseconds),
-  max_state_visits: Type.Integer({ minimum: 1, maximum: 20 }),
-  outcome: oneOf("completed", "failed"),
-};
-
-/** A declared volume inside a state's sandbox. */
-export const StateMount = Type.Object({ name: Type.String(), mount_path: Type.String(), read_only: Type.Boolean() });
-export type StateMount = Static<typeof StateMount>;
-
-export const Judge = Type.Object({
-  /** Name or UUID. */
-  agent: Type.String(),
-  /** Null: the judge's usual input. */
-  input_template: Nullable(Template),
-  weight: Type.Number({ exclusiveMinimum: 0 }),
-});
-export type Judge = Static<typeof Judge>;
-
-export const AgentState = Type.Object({
-  kind: Type.Literal("Agent"),
-  ...common,
-  agent: Template,
-  /** Templates in every text, at any depth. */
-  input: AnyJson,
-  intent: Nullable(Template),
-  isolation: oneOf("inherit", "docker", "process", "firecracker"),
-  temperature: Nullable(Type.Number()),
-  judges: Type.Array(Judge),
-  judge_threshold: Type.Number(),
-  max_iterations: Type.Integer({ minimum: 1, maximum: 20 }),
-  pre_execution_validator: Nullable(Type.Object({ agent: Type.String(), input_template: Nullable(Template) })),
-  volumes: Type.Array(StateMount),
-  output_handler: Nullable(OutputHandler),
-});
-export type AgentState = Static<typeof AgentState>;
-
-export const Resources = Type.Object({
-  cpu_millicores: Type.Integer({ minimum: 1 }),
-  memory_bytes: Type.Integer({ minimum: 1 }),
-});
-
-/** A text is for a shell, a list is the arguments themselves (docs/reference/workflows.md). */
-export const Command = Type.Union([
-  Type.Object({ form: Type.Literal("text"), text: Template }),
-  Type.Object({ form: Type.Literal("list"), list: Type.Array(Template) }),
-]);
-export type Command = Static<typeof Command>;
-
-const NetworkMode = oneOf("none", "default");
-
-export const SystemState = Type.Object({
-  kind: Type.Literal("System"),
-  ...common,
-  /** The exact texts `noop` and `update_blackboard` start no process. */
-  command: Command,
-  env: Type.Record(Type.String(), Template),
-  workdir: Template,
-  /** Null: SVC_SYSTEM_IMAGE. */
-  image: Nullable(Template),
-  network_mode: NetworkMode,
-  resources: Resources,
-});
-export type SystemState = Static<typeof SystemState>;
-
-const container = {
-  name: Template,
-  image: Template,
-  command: Type.Array(Template, { minItems: 1 }),
-  env: Type.Record(Type.String(), Template),
-  workdir: Template,
-  volumes: Type.Array(StateMount),
-  resources: Resources,
-  registry_credentials: Nullable(Type.String()),
-  /** The elements are one text for a shell. */
-  shell: Type.Boolean(),
-  network_mode: NetworkMode,
-};
-
-export const ContainerRunState = Type.Object({
-  kind: Type.Literal("ContainerRun"),
-  ...common,
-  ...container,
-  image_pull_policy: oneOf("Always", "IfNotPresent", "Never"),
-  /** Of infrastructure faults; `backoff_ms` null: attempt × 1 s. */
-  retry: Type.Object({ max_attempts: Type.Integer({ minimum: 1, maximum: 10 }), backoff_ms: Nullable(Milliseconds) }),
-  read_only_root_filesystem: Type.Boolean(),
-  run_as_user: Nullable(Type.Integer({ minimum: 0 })),
-  output_handler: Nullable(OutputHandler),
-});
-export type ContainerRunState = Static<typeof ContainerRunState>;
-
-/** One of the containers that a state runs at once. */
-export const Step = Type.Object({ ...container, timeout_ms: Nullable(Milliseconds) });
-export type Step = Static<typeof Step>;
-
-export const ParallelContainerRunState = Type.Object({
-  kind: Type.Literal("ParallelContainerRun"),
-  ...common,
-  steps: Type.Array(Step, { minItems: 1, maxItems: 20 }),
-  completion: oneOf("all_succeed", "any_succeed", "best_effort"),
-});
-export type ParallelContainerRunState = Static<typeof ParallelContainerRunState>;
-
-export const HumanState = Type.Object({
-  kind: Type.Literal("Human"),
-  ...common,
-  prompt: Template,
-  default_response: Nullable(Type.String()),
-  reject_on_timeout: Type.Boolean(),
-  /** `user:<sub>`, `email:<address>`, `role:<role>`; empty: every caller with the scope. */
-  approvers: Type.Array(Type.String()),
-  /** A role that every decider must hold, beside being an approver. */
-  required_role: Nullable(Type.String()),
-  /** Different people who must approve before it counts; one rejection is enough. */
-  quorum: Type.Integer({ minimum: 1, maximum: 20 }),
-  forbid_initiator: Type.Boolean(),
-  allow_agents: Type.Boolean(),
-  notify: Type.Array(Notify),
-  remind_after_ms: Nullable(Milliseconds),
-  escalate: Nullable(
-    Type.Object({ after_ms: Milliseconds, approvers: Type.Array(Type.String()), notify: Type.Array(Notify) }),
-  ),
-});
-export type HumanState = Static<typeof HumanState>;
-
-export const Consensus = Type.Object({
-  strategy: oneOf("weighted_average", "majority", "unanimous", "best_of_n"),
-  threshold: Type.Number(),
-  /** What the confidence must reach for `binary_valid`; null: any. */
-  agreement: Nullable(Type.Number()),
-  n: Nullable(Type.Integer({ minimum: 1 })),
-  min_judges_required: Type.Integer({ minimum: 1 }),
-  agreement_factor: Type.Number(),
-  self_confidence_factor: Type.Number(),
-});
-export type Consensus = Static<typeof Consensus>;
-
-export const ParallelAgentsState = Type.Object({
-  kind: Type.Literal("ParallelAgents"),
-  ...common,
-  agents: Type.Array(
-    Type.Object({
-      agent: Template,
-      input: AnyJson,
-      weight: Type.Number({ exclusiveMinimum: 0 }),
-      timeout_ms: Milliseconds,
-    }),
-    { minItems: 1, maxItems: 20 },
-  ),
-  consensus: Consensus,
-  judges_for_parallel: Type.Array(Judge),
-  output_handler: Nullable(OutputHandler),
-});
-export type ParallelAgentsState = Static<typeof ParallelAgentsState>;
-
-export const SubworkflowState = Type.Object({
-  kind: Type.Literal("Subworkflow"),
-  ...common,
-  workflow: Template,
-  mode: oneOf("blocking", "fire_and_forget"),
-  /** Set exactly when blocking. */
-  result_key: Nullable(Type.String()),
-  input: AnyJson,
-});
-export type SubworkflowState = Static<typeof SubworkflowState>;
+import { BranchState, MapState } from "./definition/composed-states.ts";
+import { FleetState, HttpState, ToolState, WaitState } from "./definition/outside-states.ts";
+import { oneOf, Template } from "./definition/parts.ts";
+import {
+  AgentState,
+  ContainerRunState,
+  HumanState,
+  ParallelAgentsState,
+  ParallelContainerRunState,
+  SubworkflowState,
+  SystemState,
+} from "./definition/states.ts";
 
 export const State = Type.Union([
   AgentState,
@@ -245,9 +28,36 @@ export const State = Type.Union([
   ContainerRunState,
   ParallelContainerRunState,
   SubworkflowState,
+  WaitState,
+  MapState,
+  BranchState,
+  ToolState,
+  FleetState,
+  HttpState,
 ]);
 export type State = Static<typeof State>;
 export type StateKind = State["kind"];
+
+/** Starts of the latest version by the clock, for who deployed it. */
+export const Schedule = Type.Object({
+  name: Type.String(),
+  when: Type.Union([
+    /** Five fields. */
+    Type.Object({ cron: Type.String() }),
+    Type.Object({ every_ms: Type.Integer({ minimum: 60_000 }) }),
+  ]),
+  /** IANA. */
+  timezone: Type.String(),
+  /** Each start comes up to so much later. */
+  jitter_ms: Type.Integer({ minimum: 0, maximum: 3_600_000 }),
+  input: AnyJson,
+  /** While the former run lives. */
+  overlap: oneOf("skip", "queue", "allow", "cancel_previous"),
+  /** Of the times missed within the window. */
+  catch_up: oneOf("none", "last", "all"),
+  catch_up_window_ms: Milliseconds,
+});
+export type Schedule = Static<typeof Schedule>;
 
 const Workspace = Type.Object({
   storage_class: oneOf("ephemeral", "persistent"),
@@ -281,6 +91,12 @@ export const Definition = Type.Object({
       }),
     ),
   }),
+  /** Those of branches among them. */
   states: Type.Record(Type.String(), State),
+  /** Binds the tool and fleet calls of its states; absent: the start's, else the default one. */
+  security_context: Type.Optional(Type.String()),
+  /** Ends of a run whose compensations are due; absent: `failed`. */
+  compensate_on: Type.Optional(Type.Array(oneOf("failed", "cancelled", "timed_out"))),
+  schedules: Type.Optional(Type.Array(Schedule)),
 });
 export type Definition = Static<typeof Definition>;

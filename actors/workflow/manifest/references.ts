@@ -1,7 +1,8 @@
 /** What a definition names literally: whether it exists is for the stores of agents and workflows to say. */
 import type { PlacedReference } from "../../manifest/references.ts";
 import { placedRegistryCredentials } from "../../manifest/registry-credentials.ts";
-import type { Definition, Judge, State } from "../definition.ts";
+import type { Judge } from "../definition/parts.ts";
+import type { Definition, State } from "../definition.ts";
 import type { References } from "./judged.ts";
 import { isName } from "./members.ts";
 

@@ -3,7 +3,7 @@ import type { Json } from "../../kernel/json.ts";
 import { type Fields, textFault } from "../../manifest/fields.ts";
 import { maxTemplateCharacters, templateFault } from "../../manifest/members.ts";
 import { tagCharacters } from "../../template/nesting.ts";
-import type { Command } from "../definition.ts";
+import type { Command } from "../definition/states.ts";
 
 /** Between braces, in all of a manifest; parsing takes about 2 µs for each, and more for each text. */
 const maxTagCharacters = 96 * 1024;

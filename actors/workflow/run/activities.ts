@@ -7,7 +7,7 @@ import type { Outcome } from "../../kernel/activity.ts";
 import { defineActivity } from "../../kernel/activity.ts";
 import { AnyJson } from "../../kernel/json.ts";
 import { Nullable, Text } from "../../kernel/schema.ts";
-import { Resources } from "../definition.ts";
+import { Resources } from "../definition/states.ts";
 
 /** One command, rendered already. */
 export const CommandRun = Type.Object({

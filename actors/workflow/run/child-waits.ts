@@ -5,13 +5,14 @@
  */
 import type { ChildWaiting } from "../../execution/child.ts";
 import { workflowRunProtocol } from "./messages.ts";
-import { type Current, stateTimer } from "./state.ts";
+import { stateTimer } from "./state.ts";
 import type { RunTurn } from "./turn.ts";
+import type { Current } from "./work.ts";
 
 export function childWaiting(run: RunTurn, { child_execution_id: child, ...news }: ChildWaiting): void {
   const others = (run.current.waits ?? []).filter((one) => one.child !== child);
   const isOver = news.waiting === null && news.since === null;
-  run.change({ current: { ...run.current, waits: isOver ? others : [...others, { child, ...news }] } });
+  run.move({ current: { ...run.current, waits: isOver ? others : [...others, { child, ...news }] } });
   keepClock(run);
   tellParent(run);
 }
@@ -28,10 +29,10 @@ function keepClock(run: RunTurn): void {
   if (standing.length > 0) {
     const since = stands?.since ?? Math.min(run.now, ...standing.map((one) => one.since));
     const until = Math.max(since + (stands?.lent_ms ?? 0), ...standing.map((one) => one.until));
-    run.change({ current: { ...current, waits, stands: { since, lent_ms: until - since } } });
+    run.move({ current: { ...current, waits, stands: { since, lent_ms: until - since } } });
     putOff(run, until - since - (stands?.lent_ms ?? 0));
   } else if (stands !== undefined) {
-    run.change({ current: { ...current, waits } });
+    run.move({ current: { ...current, waits } });
     putOff(run, Math.min(stands.lent_ms, Math.max(0, run.now - stands.since)) - stands.lent_ms);
   }
 }
@@ -41,7 +42,7 @@ function putOff(run: RunTurn, by: number): void {
   const { entry } = current;
   if (current.deadline_at === null || by === 0) return;
   const deadline_at = current.deadline_at + by;
-  run.change({ current: { ...current, deadline_at } });
+  run.move({ current: { ...current, deadline_at } });
   run.cancelTimer(stateTimer(entry));
   run.schedule(stateTimer(entry), deadline_at, "state_overdue", { entry });
 }

@@ -14,8 +14,8 @@ import { mayHaveHappened } from "../../kernel/activity.ts";
 import type { Json } from "../../kernel/json.ts";
 import { type AgentStart, type AgentStarted, agentStart } from "./activities.ts";
 import { agentStartId } from "./relevance.ts";
-import type { AgentChild, AgentEnd } from "./state.ts";
 import type { RunTurn } from "./turn.ts";
+import type { AgentChild, AgentEnd } from "./work.ts";
 
 /** How long a start may be refused for want of room, where the state has no timeout of its own. */
 const startTimeoutMs = 30 * 60_000;

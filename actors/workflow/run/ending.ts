@@ -14,11 +14,15 @@ import { DEADLINE, type RunEnding, type RunStatus } from "./state.ts";
 import type { RunTurn } from "./turn.ts";
 
 /**
- * The run has come to its end. One whose time was up before is no completion: the stored deadline decides, whether or not
+ * The run, or the line in focus, has come to its end. One whose time was up before is no completion: the stored deadline decides, whether or not
  * its timer has run.
  * @param result of the last state
  */
 export function complete(run: RunTurn, result: StateResult): void {
+  if (run.line !== null) {
+    run.changeLine({ end: { status: "completed", error: null, error_code: null } });
+    return;
+  }
   const { deadline_at } = run.state;
   if (deadline_at !== null && run.now >= deadline_at) {
     timeOut(run);
@@ -38,7 +42,12 @@ export function complete(run: RunTurn, result: StateResult): void {
   });
 }
 
+/** The run has failed, or the line in focus has. */
 export function fail(run: RunTurn, code: string, reason: string): void {
+  if (run.line !== null) {
+    run.changeLine({ end: { status: "failed", error: reason, error_code: code } });
+    return;
+  }
   end(run, "failed", { error: reason, error_code: code, summary: shortened(reason) });
   run.emit("WorkflowExecutionFailed", {
     message: shortened(reason),
@@ -67,10 +76,9 @@ export function timeOut(run: RunTurn): void {
 
 function end(run: RunTurn, status: RunStatus, ending: Partial<RunEnding>): void {
   if (run.state.deadline_at !== null) run.cancelTimer(DEADLINE);
+  run.move({ current: null, next: null });
   run.change({
     status,
-    current: null,
-    next: null,
     paused_at: null,
     ending: {
       at: run.now,

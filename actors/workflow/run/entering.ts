@@ -5,7 +5,7 @@ import { fail } from "./ending.ts";
 import { faultOf, immediately } from "./kind.ts";
 import { kindOf } from "./kinds/registry.ts";
 import { tooLarge } from "./settling.ts";
-import { stateTimer } from "./state.ts";
+import { retryTimer, stateTimer } from "./state.ts";
 import type { RunTurn } from "./turn.ts";
 
 /**
@@ -14,19 +14,25 @@ import type { RunTurn } from "./turn.ts";
  * @param feedback for `state.feedback`; null clears it
  */
 export function enter(run: RunTurn, target: string, feedback: string | null): void {
-  const { definition, visits, transition_count } = run.state;
-  run.change({ next: null });
+  const { definition, visits, transition_count, header } = run.state;
+  run.move({ next: null });
   const state = Object.hasOwn(definition.states, target) ? definition.states[target] : undefined;
   const visit = (Object.hasOwn(visits, target) ? (visits[target] ?? 0) : 0) + 1;
   if (state === undefined) fail(run, "unknown_state", `There is no state ${target}`);
+  // Items are visits of their Map, which has been counted.
+  else if (header.batch !== undefined) reach(run, target, header.batch.visit, state, feedback);
   else if (visit > state.max_state_visits) failByVisits(run, target, state.max_state_visits, visit);
   else if (transition_count >= definition.max_total_transitions) {
     fail(run, "transition_limit", `More than ${definition.max_total_transitions} states would be entered`);
   } else {
-    arrive(run, target, visit, state);
-    run.note({ state: { name: target, feedback, visit } });
-    begin(run, state);
+    reach(run, target, visit, state, feedback);
   }
+}
+
+function reach(run: RunTurn, name: string, visit: number, state: State, feedback: string | null): void {
+  arrive(run, name, visit, state);
+  run.note({ state: { name, feedback, visit } });
+  begin(run, state);
 }
 
 function failByVisits(run: RunTurn, name: string, max: number, actual: number): void {
@@ -41,23 +47,38 @@ function failByVisits(run: RunTurn, name: string, max: number, actual: number): 
 
 function arrive(run: RunTurn, name: string, visit: number, state: State): void {
   const { now } = run;
-  const { visits, transition_count } = run.state;
-  const keepsTime = kindOf(state.kind).keepsTime === true;
-  const deadline_at = keepsTime || state.timeout_ms === null ? null : now + state.timeout_ms;
-  const entry = transition_count + 1;
+  const { visits, transition_count, entries = transition_count } = run.state;
+  const entry = entries + 1;
+  // Its work is replaced by what the state begins with.
+  const work = { of: "immediate", result: {} } as const;
+  run.move({ current: { name, visit, entry, entered_at: now, deadline_at: deadlineOf(run, state), work } });
   run.change({
-    // Replaced by what the state begins with.
-    current: { name, visit, entry, entered_at: now, deadline_at, work: { of: "immediate", result: {} } },
-    current_state: name,
+    // While a state goes several ways, it is the one that the run is at.
+    ...(run.focus === null ? { current_state: name } : {}),
     last_transition_at: now,
     visits: { ...visits, [name]: visit },
-    transition_count: entry,
+    transition_count: transition_count + 1,
+    entries: entry,
   });
   run.emit("WorkflowStateEntered", {
     message: `${name} was entered`,
     state_name: name,
     details: { state_name: name, visit, entered_at: run.at },
   });
+}
+
+/** Of one attempt; null: the state has none, or its work keeps the time. */
+function deadlineOf(run: RunTurn, { kind, timeout_ms }: State): number | null {
+  return kindOf(kind).keepsTime === true || timeout_ms === null ? null : run.now + timeout_ms;
+}
+
+/** The next attempt at the state at work, whose time to wait is over. */
+export function beginAgain(run: RunTurn): void {
+  const { current, definition } = run;
+  const { waits: _, stands: __, ...kept } = current;
+  const attempt = (current.attempt ?? 1) + 1;
+  run.move({ current: { ...kept, attempt, deadline_at: deadlineOf(run, definition) } });
+  begin(run, definition);
 }
 
 function begin(run: RunTurn, state: State): void {
@@ -87,13 +108,17 @@ class BlackboardFull extends Error {}
 export function leaveWork(run: RunTurn, reason: string): void {
   const { work, deadline_at, entry } = run.current;
   if (work.of === "immediate") return;
+  if (work.of === "backoff") {
+    run.cancelTimer(retryTimer(entry));
+    return;
+  }
   kindOf(run.definition.kind).leave(run, reason);
   if (deadline_at !== null) run.cancelTimer(stateTimer(entry));
 }
 
 /** Leaves the state at work for good, without a result. */
 export function leaveState(run: RunTurn, reason: string): void {
-  if (run.state.current === null) return;
+  if (!run.isAtWork) return;
   leaveWork(run, reason);
-  run.change({ current: null });
+  run.move({ current: null });
 }

@@ -60,6 +60,8 @@ export interface KindOfState<K extends StateKind> {
   runStarted?(run: RunTurn, outcome: RunStarted): void;
   /** Of the work's `child`. */
   runEnded?(run: RunTurn, end: RunEnd): void;
+  /** Some of its lines have ended. Called after every turn as long as it leaves such lines among the others. */
+  linesEnded?(run: RunTurn): void;
   /** By the work's approval. */
   decided?(run: RunTurn, decision: ApprovalDecided): void;
 }

@@ -59,7 +59,7 @@ export type EraseReply = Static<typeof EraseReply>;
 
 export const workflowRunProtocol = defineProtocol({
   kind: workflowRunKind,
-  version: 6,
+  version: 7,
   messages: {
     /** The same again gets the same reply. `overrides` and `input` were judged already. */
     start: message({
@@ -91,6 +91,7 @@ export const workflowRunProtocol = defineProtocol({
     ...ownerMessages,
     /** Timers. */
     state_overdue: message({ body: Entry }),
+    retry_due: message({ body: Entry }),
     deadline: message({ body: Nothing }),
     /** Repeatable, like the three that follow. */
     cancel: message({ body: Type.Object({ reason: Nullable(Type.String()) }), reply: CancelReply }),

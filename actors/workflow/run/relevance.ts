@@ -1,6 +1,6 @@
 /** Which messages concern the entry at work. Those of an earlier entry, or of work given up, are dropped. */
 import type { Outcome } from "../../kernel/activity.ts";
-import type { AgentChild, Current, Work } from "./state.ts";
+import type { AgentChild, Current, Work } from "./work.ts";
 
 type Concerns = (current: Current) => boolean;
 
@@ -36,3 +36,7 @@ function childrenOf(work: Work): readonly AgentChild[] {
 export const webhookId = (runId: string, entry: number): string => `webhook:${runId}:${entry}`;
 export const agentStartId = (childId: string): string => `agent:${childId}`;
 export const runStartId = (childId: string): string => `run:${childId}`;
+/** The child that an outcome of `workflow.agent` speaks of. */
+export const agentOf = ({ id }: Pick<Outcome, "id">): string => id.slice(agentStartId("").length);
+/** The child that an outcome of `workflow.start` speaks of. */
+export const subrunOf = ({ id }: Pick<Outcome, "id">): string => id.slice(runStartId("").length);

@@ -22,17 +22,18 @@ import { maxBlackboardBytes } from "./blackboard/size.ts";
 import { unwantedAgent, unwantedRun } from "./cancel-unwanted.ts";
 import { childWaiting } from "./child-waits.ts";
 import { cancel, fail, timeOut } from "./ending.ts";
-import { enter, leaveState, leaveWork } from "./entering.ts";
+import { beginAgain, enter, leaveState, leaveWork } from "./entering.ts";
 import type { AnyKind, StateResult } from "./kind.ts";
 import { faultOf } from "./kind.ts";
 import { kindOf } from "./kinds/registry.ts";
 import { type CancelReply, type PauseReply, type StartReply, workflowRunProtocol } from "./messages.ts";
 import { listedMembers } from "./record/record.ts";
-import { concernsChild, concernsCommand, concernsRun, concernsWebhook } from "./relevance.ts";
+import { agentOf, concernsChild, concernsCommand, concernsRun, concernsWebhook, subrunOf } from "./relevance.ts";
 import { settle, tooLarge } from "./settling.ts";
-import { type Current, DEADLINE, isOver, RunState, stateTimer } from "./state.ts";
+import { DEADLINE, isOver, RunState, retryTimer, stateTimer } from "./state.ts";
 import { type Result, RunTurn, unchanged } from "./turn.ts";
 import { commandUsed } from "./usage.ts";
+import { type Current, linesOf } from "./work.ts";
 
 type State = RunState | null;
 
@@ -51,9 +52,17 @@ export const workflowRun = defineActor({
 
     advance: (state, { entry }, context) =>
       within(state, context, (run) => {
-        const { current } = run.state;
-        if (current?.entry === entry && current.work.of === "immediate")
-          settle(run, current.work.result as StateResult);
+        atEntry(run, entry, ({ work }) => {
+          if (work.of === "immediate") guarded(run, () => settle(run, work.result as StateResult));
+        });
+      }),
+    retry_due: (state, { entry }, context) =>
+      within(state, context, (run) => {
+        atEntry(run, entry, ({ work }) => {
+          if (work.of !== "backoff") return;
+          if (run.now < work.until) run.schedule(retryTimer(entry), work.until, "retry_due", { entry });
+          else beginAgain(run);
+        });
       }),
 
     command_ended(state, outcome, context) {
@@ -87,22 +96,12 @@ export const workflowRun = defineActor({
     agent_started(state, outcome, context) {
       const stray = unwantedAgent(state, outcome);
       if (stray !== null) return { state, effects: stray };
-      return atWork(
-        state,
-        context,
-        () => true,
-        (kind, run) => kind.agentStarted?.(run, outcome),
-      );
+      return atWork(state, context, concernsChild(agentOf(outcome)), (kind, run) => kind.agentStarted?.(run, outcome));
     },
     run_started(state, outcome, context) {
       const stray = unwantedRun(state, outcome);
       if (stray !== null) return { state, effects: stray };
-      return atWork(
-        state,
-        context,
-        () => true,
-        (kind, run) => kind.runStarted?.(run, outcome),
-      );
+      return atWork(state, context, concernsRun(subrunOf(outcome)), (kind, run) => kind.runStarted?.(run, outcome));
     },
 
     // What becomes of the volumes never alters the run.
@@ -110,14 +109,16 @@ export const workflowRun = defineActor({
 
     state_overdue: (state, { entry }, context) =>
       within(state, context, (run) => {
-        const { current } = run.state;
-        if (current?.entry !== entry || current.deadline_at === null || current.work.of === "immediate") return;
-        if (run.now < current.deadline_at) {
-          return run.schedule(stateTimer(entry), current.deadline_at, "state_overdue", { entry });
-        }
-        guarded(run, () => {
-          leaveWork(run, "state_timeout");
-          settle(run, kindOf(run.definition.kind).overdue(run, run.definition));
+        atEntry(run, entry, ({ deadline_at, work }) => {
+          if (deadline_at === null || work.of === "immediate") return;
+          if (run.now < deadline_at) {
+            run.schedule(stateTimer(entry), deadline_at, "state_overdue", { entry });
+            return;
+          }
+          guarded(run, () => {
+            leaveWork(run, "state_timeout");
+            settle(run, kindOf(run.definition.kind).overdue(run, run.definition));
+          });
         });
       }),
 
@@ -183,9 +184,18 @@ function timersOf(state: RunState) {
   const { deadline_at, current } = state;
   if (isOver(state)) return [];
   const whole = deadline_at === null ? [] : [schedule(DEADLINE, deadline_at, "deadline", {})];
-  if (current === null || current.deadline_at === null || current.work.of === "immediate") return whole;
-  const { entry } = current;
-  return [...whole, schedule(stateTimer(entry), current.deadline_at, "state_overdue", { entry })];
+  return [
+    ...whole,
+    ...placesOf(current)
+      .map(({ current }) => timerAt(current))
+      .filter((one) => one !== null),
+  ];
+}
+
+function timerAt({ entry, deadline_at, work }: Current) {
+  if (work.of === "backoff") return schedule(retryTimer(entry), work.until, "retry_due", { entry });
+  if (deadline_at === null || work.of === "immediate") return null;
+  return schedule(stateTimer(entry), deadline_at, "state_overdue", { entry });
 }
 
 function begin(run: RunTurn): void {
@@ -199,10 +209,34 @@ function begin(run: RunTurn): void {
   goOn(run);
 }
 
-/** Enters the state that comes next, if there is one and nothing holds the run. */
+/**
+ * Enters the states that come next, in the main line and in all others, unless the run is paused; and tells the state
+ * that goes several ways of lines that have come to their end.
+ */
 function goOn(run: RunTurn): void {
-  const { next, paused_at } = run.state;
-  if (next !== null && paused_at === null) enter(run, next.target, next.feedback);
+  for (let isMoving = true; isMoving && !isOver(run.state); ) {
+    isMoving = enterNext(run, null);
+    for (const { name } of linesOf(run.state.current)) isMoving = enterNext(run, name) || isMoving;
+    isMoving = closeLines(run) || isMoving;
+  }
+}
+
+function enterNext(run: RunTurn, line: string | null): boolean {
+  if (run.state.paused_at !== null) return false;
+  return run.inLine(line, () => {
+    const next = line === null ? run.state.next : (run.line?.next ?? null);
+    if (next === null) return false;
+    enter(run, next.target, next.feedback);
+    return true;
+  });
+}
+
+/** Whether a state took notice of lines that had ended. */
+function closeLines(run: RunTurn): boolean {
+  const { current } = run.state;
+  if (!linesOf(current).some(({ end }) => end !== null)) return false;
+  guarded(run, () => kindOf(run.definition.kind).linesEnded?.(run));
+  return run.state.current !== current;
 }
 
 /** One step of a run that is not over, and what comes next; after the end nothing changes any more. */
@@ -214,17 +248,34 @@ function within(state: State, context: Context, step: (run: RunTurn) => void): R
   return run.turn();
 }
 
-/** News of the work at hand, for its kind. What the kind cannot cope with is the state's failure. */
+/** Where a run is at work: in its main line and in each of its others. */
+function placesOf(current: Current | null): readonly { readonly line: string | null; readonly current: Current }[] {
+  if (current === null) return [];
+  const lines = linesOf(current).flatMap(({ name, current }) => (current === null ? [] : [{ line: name, current }]));
+  return [...lines, { line: null, current }];
+}
+
+/** Takes a step at this entry, with its line in focus; nothing where it is over. */
+function atEntry(run: RunTurn, entry: number, step: (current: Current) => void): void {
+  const place = placesOf(run.state.current).find(({ current }) => current.entry === entry);
+  if (place !== undefined) run.inLine(place.line, () => step(place.current));
+}
+
+/** News of the work at hand, for its kind, in the line that it concerns. What the kind cannot cope with is the state's failure. */
 function atWork(
   state: State,
   context: Context,
   concerns: (current: Current) => boolean,
   handle: (kind: AnyKind, run: RunTurn) => void,
 ): Result<never> {
-  if (state?.current == null || state.current.work.of === "immediate" || !concerns(state.current))
-    return unchanged(state);
-  return within(state, context, (run) => guarded(run, () => handle(kindOf(run.definition.kind), run)));
+  const place = placesOf(state?.current ?? null).find(({ current }) => !isIdle(current) && concerns(current));
+  if (place === undefined) return unchanged(state);
+  return within(state, context, (run) =>
+    run.inLine(place.line, () => guarded(run, () => handle(kindOf(run.definition.kind), run))),
+  );
 }
+
+const isIdle = ({ work }: Current): boolean => work.of === "immediate" || work.of === "backoff";
 
 function guarded(run: RunTurn, step: () => void): void {
   try {

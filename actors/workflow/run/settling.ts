@@ -3,11 +3,13 @@
  * state is noted (`next`; the actor enters it before the turn closes, unless the run is paused) or the run ends.
  */
 import { TemplateError } from "../../template/template.ts";
-import type { Transition } from "../definition.ts";
+import type { Transition } from "../definition/parts.ts";
 import { jsonBytes, maxBlackboardBytes, maxResultBytes } from "./blackboard/size.ts";
 import { complete, fail } from "./ending.ts";
 import type { StateResult } from "./kind.ts";
 import { faultResult } from "./kind.ts";
+import { dropNotes } from "./lines.ts";
+import { triesAgain } from "./retrying.ts";
 import { decisionOf, type NextStep } from "./rules/deciding.ts";
 import { stateTimer } from "./state.ts";
 import type { RunTurn } from "./turn.ts";
@@ -20,6 +22,7 @@ export function settle(run: RunTurn, result: StateResult): void {
   const { name, entry, deadline_at } = run.current;
   const kept = fitting(result);
   if (deadline_at !== null) run.cancelTimer(stateTimer(entry));
+  if (triesAgain(run, kept)) return;
   run.note({ [name]: kept });
   if (run.state.blackboard_bytes > maxBlackboardBytes) overflow(run);
   else takeOn(run, kept);
@@ -44,7 +47,8 @@ export const tooLarge = `The blackboard is larger than ${maxBlackboardBytes} byt
 function overflow(run: RunTurn): void {
   const { blackboard, blackboard_bytes } = run.before;
   const code = "blackboard_too_large";
-  run.change({ blackboard, blackboard_bytes });
+  if (run.line === null) run.change({ blackboard, blackboard_bytes });
+  else dropNotes(run);
   exit(run, faultResult(code, tooLarge), { next: "failure", code, reason: tooLarge, faults: [] });
   fail(run, code, tooLarge);
 }
@@ -59,15 +63,18 @@ function exit(run: RunTurn, result: StateResult, decision: NextStep): void {
     state_name: name,
     details: { state_name: name, visit, output: result, transition, exited_at: run.at },
   });
-  run.change({
-    current: null,
-    outputs: outputs.includes(name) || !Object.hasOwn(blackboard, name) ? outputs : [...outputs, name],
-  });
+  run.move({ current: null });
+  if (run.line !== null) {
+    run.changeLine({ last: result });
+    return;
+  }
+  const isListed = outputs.includes(name) || !Object.hasOwn(blackboard, name);
+  run.change({ outputs: isListed ? outputs : [...outputs, name] });
 }
 
 function noteNext(run: RunTurn, { target, feedback }: Transition): void {
   try {
-    run.change({ next: { target, feedback: feedback === null ? null : run.render(feedback) } });
+    run.move({ next: { target, feedback: feedback === null ? null : run.render(feedback) } });
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
     fail(run, error.code, `The feedback for ${target} cannot be rendered: ${error.message}`);

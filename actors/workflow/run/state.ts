@@ -6,10 +6,8 @@ import { AnyJson, JsonObject } from "../../kernel/json.ts";
 import { Nullable, Text } from "../../kernel/schema.ts";
 import { Ceilings } from "../../policy/ceilings.ts";
 import { CountedFor } from "../../policy/rates/counted.ts";
-import { Definition, Judge } from "../definition.ts";
-
-/** Unix milliseconds. */
-const Moment = Type.Integer();
+import { Definition } from "../definition.ts";
+import { Current, Moment, Next } from "./work.ts";
 
 export const RunStatus = Type.Union([
   Type.Literal("pending"),
@@ -59,137 +57,30 @@ export const RunHeader = Type.Object({
   path: Type.Array(Text),
   retry_of: Nullable(Text),
   stimulus_id: Nullable(Text),
+  /** The run whose log this one was made from; absent: none. */
+  forked_from: Type.Optional(Nullable(Text)),
+  /** The run that this one follows by `continue_as`; absent: none. */
+  continued_from: Type.Optional(Nullable(Text)),
+  /** The schedule that started it; absent: none. */
+  schedule_id: Type.Optional(Nullable(Text)),
+  /** Set on the child record of items of a Map: it is no run of its own, and is neither listed nor counted. */
+  batch: Type.Optional(
+    Type.Object({
+      run_id: Text,
+      state_name: Text,
+      visit: Type.Integer({ minimum: 1 }),
+      /** Of the run's entry into the Map. */
+      entry: Type.Integer({ minimum: 1 }),
+      /** Index of its first item. */
+      first: Type.Integer({ minimum: 0 }),
+    }),
+  ),
   /** Of the whole run; null: none. */
   timeout_ms: Nullable(Type.Integer({ minimum: 1 })),
   /** Where the run's volumes are mounted in every sandbox: the workspace at `/workspace`, others by name. */
   volumes: Type.Array(MountPlan),
 });
 export type RunHeader = Static<typeof RunHeader>;
-
-/** An agent execution at work for a state. */
-export const AgentChild = Type.Object({
-  id: Text,
-  role: Type.Union([
-    Type.Literal("agent"),
-    Type.Literal("judge"),
-    Type.Literal("pre_validator"),
-    Type.Literal("output_handler"),
-  ]),
-  /** Position among those of its role in this state. */
-  index: Type.Integer({ minimum: 0 }),
-  agent: Text,
-  started: Type.Boolean(),
-});
-export type AgentChild = Static<typeof AgentChild>;
-
-/** What an ended agent execution came to. */
-export const AgentEnd = Type.Object({
-  /** As the state names it. */
-  agent: Text,
-  /** Null: it never started. */
-  agent_id: Nullable(Text),
-  /** Null: it was refused, so there is none. */
-  execution_id: Nullable(Text),
-  status: Text,
-  output: Nullable(Text),
-  /** A code. */
-  error: Nullable(Text),
-  /** What its execution or the refusal of its start says of it; absent from what earlier versions stored. */
-  cause: Type.Optional(Nullable(Text)),
-});
-export type AgentEnd = Static<typeof AgentEnd>;
-
-/** A judge's verdict as results show it. */
-export const JudgeResult = Type.Object({
-  /** The agent whose verdict it is. */
-  judge: Text,
-  execution_id: Nullable(Text),
-  score: Type.Number(),
-  confidence: Type.Number(),
-  reasoning: Text,
-  weight: Type.Number(),
-});
-export type JudgeResult = Static<typeof JudgeResult>;
-
-/** Progress of the current state, by its kind. */
-export const Work = Type.Union([
-  /** `noop`, `update_blackboard`, and results settled at once: the next turn finishes it. */
-  Type.Object({ of: Type.Literal("immediate"), result: JsonObject }),
-  Type.Object({ of: Type.Literal("human"), approval_id: Text, expires_at: Moment }),
-  Type.Object({
-    of: Type.Literal("command"),
-    activity: Text,
-    /** Non-null once the command itself is done and its output handler is at work. */
-    result: Nullable(JsonObject),
-    children: Type.Array(AgentChild),
-  }),
-  Type.Object({
-    of: Type.Literal("commands"),
-    /** In the order of the steps; a `result` of null is still at work. */
-    steps: Type.Array(Type.Object({ name: Text, activity: Text, result: Nullable(JsonObject) })),
-  }),
-  Type.Object({
-    of: Type.Literal("agent"),
-    phase: Type.Union([
-      Type.Literal("pre_validation"),
-      Type.Literal("running"),
-      Type.Literal("judging"),
-      Type.Literal("handling"),
-    ]),
-    /** The rendered agent and input, before any refinement. */
-    agent: Text,
-    input: AnyJson,
-    intent: Nullable(Text),
-    iteration: Type.Integer({ minimum: 0 }),
-    /** Of earlier iterations, appended to the input. */
-    refinements: Type.Array(Type.Object({ score: Type.Number(), feedback: Text })),
-    pre_validation_score: Nullable(Type.Number()),
-    children: Type.Array(AgentChild),
-    /** Of this iteration. */
-    ended: Nullable(AgentEnd),
-    verdicts: Type.Array(Nullable(JudgeResult)),
-    result: Nullable(JsonObject),
-  }),
-  Type.Object({
-    of: Type.Literal("parallel"),
-    phase: Type.Union([Type.Literal("running"), Type.Literal("judging"), Type.Literal("handling")]),
-    children: Type.Array(AgentChild),
-    ends: Type.Array(Nullable(AgentEnd)),
-    judges: Type.Array(Judge),
-    verdicts: Type.Array(Nullable(JudgeResult)),
-    result: Nullable(JsonObject),
-  }),
-  Type.Object({ of: Type.Literal("subworkflow"), child: Text, workflow: Text, started: Type.Boolean() }),
-]);
-export type Work = Static<typeof Work>;
-export type WorkOf<K extends Work["of"]> = Extract<Work, { of: K }>;
-
-export const Current = Type.Object({
-  name: Text,
-  /** How often this state has been entered, this time included. */
-  visit: Type.Integer({ minimum: 1 }),
-  /** Unique in the run: counts every entry. Timers and outcomes of an earlier entry are told by it. */
-  entry: Type.Integer({ minimum: 1 }),
-  entered_at: Moment,
-  /** Of the state; null: none. */
-  deadline_at: Nullable(Moment),
-  work: Work,
-  /** What it started and where tool calls wait for people. */
-  waits: Type.Optional(
-    Type.Array(
-      Type.Object({
-        child: Text,
-        waiting: Nullable(Type.Object({ approval_id: Text, tool: Text, expires_at: Moment })),
-        /** Since when the child's clocks stand still, and how long they may, ms; null: they run. */
-        since: Nullable(Moment),
-        most_ms: Type.Integer(),
-      }),
-    ),
-  ),
-  /** Its deadline stands still since then, and is put off by so much, ms. */
-  stands: Type.Optional(Type.Object({ since: Moment, lent_ms: Type.Integer() })),
-});
-export type Current = Static<typeof Current>;
 
 export const RunEnding = Type.Object({
   at: Moment,
@@ -228,10 +119,12 @@ export const RunState = Type.Object({
   /** The last state entered; stays after the end. */
   current_state: Nullable(Text),
   /** Decided while paused: entered on resume. */
-  next: Nullable(Type.Object({ target: Text, feedback: Nullable(Text) })),
+  next: Nullable(Next),
   /** Entries per state. */
   visits: Type.Record(Text, Type.Integer()),
   transition_count: Type.Integer({ minimum: 0 }),
+  /** All entries, those of compensations and items too; absent: as many as transitions. */
+  entries: Type.Optional(Type.Integer({ minimum: 0 })),
   /** States that have a result on the blackboard, in the order of their first one. */
   outputs: Type.Array(Text),
   /** The first ones; absent where there is none. */
@@ -241,7 +134,7 @@ export const RunState = Type.Object({
   input: AnyJson,
   /** System keys included, as docs/reference/workflows.md lists them. */
   blackboard: JsonObject,
-  /** Of the blackboard as JSON, kept so that the whole is not measured again. */
+  /** Of the blackboard and the notes of lines as JSON, kept so that the whole is not measured again. */
   blackboard_bytes: Type.Integer({ minimum: 0 }),
 });
 export type RunState = Static<typeof RunState>;
@@ -251,3 +144,4 @@ export const isOver = ({ status }: Pick<RunState, "status">): boolean => status 
 /** Names of a run's timers. */
 export const DEADLINE = "deadline";
 export const stateTimer = (entry: number): string => `state:${entry}`;
+export const retryTimer = (entry: number): string => `retry:${entry}`;

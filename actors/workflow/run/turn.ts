@@ -18,7 +18,8 @@ import type { WorkflowRunMessages } from "./messages.ts";
 import { workflowRunProtocol } from "./messages.ts";
 import type { EventBody, EventType } from "./record/events.ts";
 import { eventOf, workflowEvents } from "./record/events.ts";
-import type { Current, RunState, Work, WorkOf } from "./state.ts";
+import type { RunState } from "./state.ts";
+import { type Current, type Line, linesOf, type Work, type WorkOf } from "./work.ts";
 
 /** Bytes of a rendered text. */
 export const maxRenderedBytes = 1_048_576;
@@ -32,6 +33,7 @@ export type Result<Reply> = Turn<RunState, Reply, WorkflowRunMessages>;
 
 export class RunTurn extends TurnEffects<WorkflowRunMessages> {
   private next: RunState;
+  private focused: string | null = null;
   /** What is left of it for templates and expressions. */
   readonly effort = new Effort(mostSteps);
 
@@ -57,11 +59,37 @@ export class RunTurn extends TurnEffects<WorkflowRunMessages> {
   get at(): string {
     return iso(this.context.now);
   }
-  /** @throws when no state is at work: a fault of the caller */
+  /** The line in focus, by its name; null: the main line. */
+  get focus(): string | null {
+    return this.focused;
+  }
+  /** The line in focus; null: the main line, or a line that is no longer there. */
+  get line(): Line | null {
+    if (this.focused === null) return null;
+    return linesOf(this.next.current).find(({ name }) => name === this.focused) ?? null;
+  }
+  /** Whether a state is at work in the line in focus. */
+  get isAtWork(): boolean {
+    return (this.focused === null ? this.next.current : (this.line?.current ?? null)) !== null;
+  }
+  /**
+   * The state at work in the line in focus.
+   * @throws when none is: a fault of the caller
+   */
   get current(): Current {
-    const { current } = this.next;
+    const current = this.focused === null ? this.next.current : (this.line?.current ?? null);
     if (current === null) throw new Error("no state is at work");
     return current;
+  }
+  /** Takes a step with another line in focus; null: the main line. */
+  inLine<T>(name: string | null, step: () => T): T {
+    const before = this.focused;
+    this.focused = name;
+    try {
+      return step();
+    } finally {
+      this.focused = before;
+    }
   }
   /** The definition of the state at work. */
   get definition(): State {
@@ -70,12 +98,26 @@ export class RunTurn extends TurnEffects<WorkflowRunMessages> {
     return state;
   }
 
-  change(members: Partial<RunState>): void {
+  change(members: Partial<Omit<RunState, "current" | "next">>): void {
     this.next = { ...this.next, ...members };
+  }
+  /** Sets the state at work in the line in focus, the one that comes next, or both. */
+  move(members: { readonly current?: Current | null; readonly next?: RunState["next"] }): void {
+    if (this.focused === null) this.next = { ...this.next, ...members };
+    // A state of a line goes no several ways itself: its work is none that has lines.
+    else this.changeLine(members as Partial<Line>);
+  }
+  /** Changes members of the line in focus. @throws when the main line is: a fault of the caller */
+  changeLine(members: Partial<Line>): void {
+    const { current } = this.next;
+    const { line } = this;
+    if (line === null || current === null || !("lines" in current.work)) throw new Error("no line is in focus");
+    const lines = current.work.lines.map((one) => (one === line ? { ...one, ...members } : one));
+    this.next = { ...this.next, current: { ...current, work: { ...current.work, lines } } };
   }
   /** Replaces the progress of the state at work. */
   work(work: Work): void {
-    this.change({ current: { ...this.current, work } });
+    this.move({ current: { ...this.current, work } });
   }
   /** @throws when the state at work is of another kind: a fault of the caller */
   workOf<K extends Work["of"]>(of: K): WorkOf<K> {
@@ -89,15 +131,28 @@ export class RunTurn extends TurnEffects<WorkflowRunMessages> {
     if (definition.kind !== kind) throw new Error(`a ${kind} state that is a ${definition.kind}`);
     return definition as Extract<State, { kind: K }>;
   }
-  /** Sets members of the blackboard. Whether it still fits is seen when the turn goes on (`settling.ts`). */
+  /**
+   * Sets members of the blackboard; of a line, what it lays over it. Whether it still fits is seen when the turn goes on
+   * (`settling.ts`).
+   */
   note(entries: { readonly [key: string]: Json }): void {
-    const { blackboard } = this.next;
+    const { line } = this;
+    const blackboard = line?.notes ?? this.next.blackboard;
     let bytes = this.next.blackboard_bytes;
     for (const [key, value] of Object.entries(entries)) {
       if (Object.hasOwn(blackboard, key)) bytes -= memberBytes(key, blackboard[key] ?? null);
       bytes += memberBytes(key, value);
     }
-    this.change({ blackboard: { ...blackboard, ...entries }, blackboard_bytes: bytes });
+    if (line === null) this.change({ blackboard: { ...blackboard, ...entries }, blackboard_bytes: bytes });
+    else {
+      this.changeLine({ notes: { ...blackboard, ...entries } });
+      this.change({ blackboard_bytes: bytes });
+    }
+  }
+  /** The blackboard as the line in focus sees it. */
+  get seen(): { readonly [key: string]: Json } {
+    const { line } = this;
+    return line === null ? this.next.blackboard : { ...this.next.blackboard, ...line.notes };
   }
   /** Takes a step that may throw: then nothing of it stays. */
   attempt(step: () => void): void {
@@ -124,8 +179,8 @@ export class RunTurn extends TurnEffects<WorkflowRunMessages> {
 
   /** Adds a warning to the record and to the log, each once for a state. */
   private warn(code: string, message: string, details: { readonly [name: string]: Json }): void {
-    const { warnings = [], current } = this.next;
-    const state_name = current?.name ?? null;
+    const { warnings = [] } = this.next;
+    const state_name = this.isAtWork ? this.current.name : null;
     const isTold = warnings.some((one) => one.message === message && one.state_name === state_name);
     if (isTold || warnings.length >= maxWarnings) return;
     this.change({ warnings: [...warnings, { code, message, state_name, at: this.now }] });
@@ -138,7 +193,7 @@ export class RunTurn extends TurnEffects<WorkflowRunMessages> {
 
   /** @throws TemplateError */
   render(template: string, extra: { readonly [name: string]: Json } = {}): string {
-    const variables = variablesOf(this.next.blackboard, extra);
+    const variables = variablesOf(this.seen, extra);
     return compile(template).render(variables, maxRenderedBytes, this.effort, this.pathMissing);
   }
   /**
@@ -147,7 +202,7 @@ export class RunTurn extends TurnEffects<WorkflowRunMessages> {
    * @throws TemplateError
    */
   renderTyped(template: string): Json {
-    const variables = variablesOf(this.next.blackboard, {});
+    const variables = variablesOf(this.seen, {});
     const whole = compile(template).whole(variables, maxRenderedBytes, this.effort, this.pathMissing);
     return whole === null ? this.render(template) : whole.value;
   }
@@ -156,7 +211,7 @@ export class RunTurn extends TurnEffects<WorkflowRunMessages> {
    * @throws TemplateError
    */
   renderParts(template: string): readonly Part[] {
-    const variables = variablesOf(this.next.blackboard, {});
+    const variables = variablesOf(this.seen, {});
     return compile(template).renderParts(variables, maxRenderedBytes, this.effort, this.pathMissing);
   }
 
@@ -178,8 +233,12 @@ export class RunTurn extends TurnEffects<WorkflowRunMessages> {
     );
   }
 
+  /** Adds to the run's log; a child record of items has none. */
   emit<T extends EventType>(type: T, body: EventBody<T>): void {
-    this.append(workflowEvents, eventOf(type, body));
+    if (this.next.header.batch !== undefined) return;
+    const branch = this.focused;
+    const event = eventOf(type, body);
+    this.append(workflowEvents, branch === null ? event : { ...event, details: { ...event.details, branch } });
   }
 
   /** Closes the turn. Without `reply` the caller is never answered. */

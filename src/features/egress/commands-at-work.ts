@@ -1,7 +1,8 @@
 /** Commands of workflow runs as the egress proxy knows them: by the run and by the id of the command. */
 import { type NetworkPolicy, policyOf } from "../../../actors/policy/network/policy.ts";
 import { workflowRun } from "../../../actors/workflow/run/run.ts";
-import type { RunState, Work } from "../../../actors/workflow/run/state.ts";
+import type { RunState } from "../../../actors/workflow/run/state.ts";
+import type { Work } from "../../../actors/workflow/run/work.ts";
 import type { Runtime } from "../../runtime/port.ts";
 import type { ExecutionIdentity } from "../execution-tokens/port.ts";
 

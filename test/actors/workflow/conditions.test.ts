@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Json } from "../../../actors/kernel/json.ts";
-import type { Condition, StateKind } from "../../../actors/workflow/definition.ts";
+import type { Condition } from "../../../actors/workflow/definition/parts.ts";
+import type { StateKind } from "../../../actors/workflow/definition.ts";
 import type { StateResult } from "../../../actors/workflow/run/kind.ts";
 import { firstMatch, matches, outcomeWithoutMatch } from "../../../actors/workflow/run/rules/conditions.ts";
 import { decided, ways } from "./fixture.ts";

@@ -1,13 +1,8 @@
 /** Definitions and headers for tests, everything at its default. */
 import type { Json } from "../../../actors/kernel/json.ts";
-import type {
-  Condition,
-  Definition,
-  HumanState,
-  State,
-  SystemState,
-  Transition,
-} from "../../../actors/workflow/definition.ts";
+import type { Condition, Transition } from "../../../actors/workflow/definition/parts.ts";
+import type { HumanState, SystemState } from "../../../actors/workflow/definition/states.ts";
+import type { Definition, State } from "../../../actors/workflow/definition.ts";
 import type { RunHeader } from "../../../actors/workflow/run/state.ts";
 
 const common = { timeout_ms: null, max_state_visits: 5, outcome: "completed" as const };

@@ -2,7 +2,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Json } from "../../../actors/kernel/json.ts";
-import type { State, Transition } from "../../../actors/workflow/definition.ts";
+import type { Transition } from "../../../actors/workflow/definition/parts.ts";
+import type { State } from "../../../actors/workflow/definition.ts";
 import {
   agent,
   containerRun,

@@ -1,7 +1,7 @@
 /** What a state runs: its text or arguments, and where templates may stand in them. */
 import type { Fields } from "../../../manifest/fields.ts";
 import { either, list } from "../../../manifest/shape.ts";
-import type { Command } from "../../definition.ts";
+import type { Command } from "../../definition/states.ts";
 import { checkCommand as commandFault } from "../../run/shell/text.ts";
 import { commandWarnings } from "../../run/shell/warnings.ts";
 import { filledTemplate, template } from "../members.ts";

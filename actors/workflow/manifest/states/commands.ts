@@ -8,7 +8,13 @@ import { object } from "../../../manifest/object.ts";
 import { isReference } from "../../../manifest/references.ts";
 import { registryCredentials } from "../../../manifest/registry-credentials.ts";
 import { choice, flag, integer, list } from "../../../manifest/shape.ts";
-import type { Command, ContainerRunState, ParallelContainerRunState, Step, SystemState } from "../../definition.ts";
+import type {
+  Command,
+  ContainerRunState,
+  ParallelContainerRunState,
+  Step,
+  SystemState,
+} from "../../definition/states.ts";
 import { duration, filledTemplate, type Of, type Reading, timeout } from "../members.ts";
 import { isLiteral } from "../templates.ts";
 import { checkCommand, command, commandList } from "./command.ts";

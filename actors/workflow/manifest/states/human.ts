@@ -5,7 +5,7 @@ import type { Fields } from "../../../manifest/fields.ts";
 import { second, secret, webUrl } from "../../../manifest/members.ts";
 import { object, variants } from "../../../manifest/object.ts";
 import { choice, flag, integer, list, text } from "../../../manifest/shape.ts";
-import type { HumanState } from "../../definition.ts";
+import type { HumanState } from "../../definition/states.ts";
 import { filledTemplate, longDuration, type Of, type Reading, timeout, timeoutSeconds } from "../members.ts";
 
 const defaultTimeoutMs = 3600 * second;

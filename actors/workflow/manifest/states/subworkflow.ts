@@ -2,7 +2,7 @@
 import { folded } from "../../../agent/manifest/metadata.ts";
 import { object } from "../../../manifest/object.ts";
 import { choice } from "../../../manifest/shape.ts";
-import type { SubworkflowState } from "../../definition.ts";
+import type { SubworkflowState } from "../../definition/states.ts";
 import { blackboardKey, filledTemplate, isName, type Of, templateTree, timeout } from "../members.ts";
 import { isLiteral } from "../templates.ts";
 

@@ -3,7 +3,7 @@ import { object, variants } from "../../../manifest/object.ts";
 import { choice, list, number, Shape, text } from "../../../manifest/shape.ts";
 import { textPath } from "../../../manifest/text-paths.ts";
 import { ExpressionError, parseExpression } from "../../../template/expression.ts";
-import { type Condition, scoreRules, type Transition } from "../../definition.ts";
+import { type Condition, scoreRules, type Transition } from "../../definition/parts.ts";
 import { type Reading, template } from "../members.ts";
 
 const maxExpressionCharacters = 4096;

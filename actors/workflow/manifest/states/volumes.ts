@@ -4,7 +4,7 @@ import { normalPath, plainPath } from "../../../manifest/members.ts";
 import { object } from "../../../manifest/object.ts";
 import { flag, list, text } from "../../../manifest/shape.ts";
 import { isWithin } from "../../../policy/filesystem/mounts.ts";
-import type { StateMount } from "../../definition.ts";
+import type { StateMount } from "../../definition/parts.ts";
 import type { Reading } from "../members.ts";
 import { workspaceName } from "../storage.ts";
 

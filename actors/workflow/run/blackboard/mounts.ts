@@ -1,6 +1,6 @@
 /** Where a run's volumes are mounted in what a state starts. */
 import type { MountPlan } from "../../../execution/start/plan.ts";
-import type { StateMount } from "../../definition.ts";
+import type { StateMount } from "../../definition/parts.ts";
 
 /** As states name the volume that every one of them has. */
 const workspaceName = "workspace";

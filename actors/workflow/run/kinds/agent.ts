@@ -16,8 +16,8 @@ import { mountsOf } from "../blackboard/mounts.ts";
 import { type ChildUpdate, leaveChildren, onChildEnded, onChildStarted, startChild } from "../children.ts";
 import { type KindOfState, StateFault, type StateOf, type StateResult } from "../kind.ts";
 import { settle } from "../settling.ts";
-import type { AgentEnd, JudgeResult, WorkOf } from "../state.ts";
 import type { RunTurn } from "../turn.ts";
+import type { AgentEnd, JudgeResult, WorkOf } from "../work.ts";
 import { outputValue, ownScore, refinedInput } from "./agent-result.ts";
 import { agentFailure } from "./failure.ts";
 import {

@@ -8,9 +8,9 @@ import { type ChildUpdate, leaveChildren, onChildEnded, onChildStarted } from ".
 import type { KindOfState, StateOf, StateResult } from "../kind.ts";
 import { settle } from "../settling.ts";
 import { containerCommand } from "../shell/command-text.ts";
-import type { WorkOf } from "../state.ts";
 import type { RunTurn } from "../turn.ts";
 import { commandId } from "../usage.ts";
+import type { WorkOf } from "../work.ts";
 import { noteEnded, noteFailed, noteStarted, shownName } from "./command-events.ts";
 import { containerResult, endOf, withStdout } from "./command-result.ts";
 import {

@@ -2,7 +2,7 @@
 
 import { lastLines } from "../../../kernel/text.ts";
 import type { CommandEnd } from "../activities.ts";
-import type { AgentEnd } from "../state.ts";
+import type { AgentEnd } from "../work.ts";
 
 export interface Failure {
   readonly error: string;

@@ -16,8 +16,8 @@ import { startChild } from "../children.ts";
 import type { StateResult } from "../kind.ts";
 import { webhookId } from "../relevance.ts";
 import { settle } from "../settling.ts";
-import type { AgentChild, AgentEnd } from "../state.ts";
 import type { RunTurn } from "../turn.ts";
+import type { AgentChild, AgentEnd } from "../work.ts";
 import { outputValue } from "./agent-result.ts";
 
 const maxErrorBytes = 4096;

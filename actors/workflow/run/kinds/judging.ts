@@ -4,10 +4,10 @@ import { judgeInput } from "../../../execution/judging/judge-verdict.ts";
 import type { MountPlan } from "../../../execution/start/plan.ts";
 import type { Json } from "../../../kernel/json.ts";
 import { print } from "../../../template/helpers.ts";
-import type { Judge } from "../../definition.ts";
+import type { Judge } from "../../definition/parts.ts";
 import { judgeTimeoutMs, startChild, verdictOf } from "../children.ts";
-import type { AgentChild, AgentEnd, JudgeResult } from "../state.ts";
 import type { RunTurn } from "../turn.ts";
+import type { AgentChild, AgentEnd, JudgeResult } from "../work.ts";
 
 /** What judges are shown. */
 export interface Question {

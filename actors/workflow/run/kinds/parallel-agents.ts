@@ -11,8 +11,8 @@ import { maxResultBytes } from "../blackboard/size.ts";
 import { type ChildUpdate, leaveChildren, onChildEnded, onChildStarted, startChild } from "../children.ts";
 import { type KindOfState, StateFault, type StateOf } from "../kind.ts";
 import { settle } from "../settling.ts";
-import type { AgentEnd, WorkOf } from "../state.ts";
 import type { RunTurn } from "../turn.ts";
+import type { AgentEnd, WorkOf } from "../work.ts";
 import {
   beginHandling,
   type Handled,

@@ -2,9 +2,9 @@
 
 import { consensusOf } from "../../../execution/judging/consensus.ts";
 import { trimText } from "../../../execution/trim.ts";
-import type { Consensus } from "../../definition.ts";
+import type { Consensus } from "../../definition/states.ts";
 import type { StateResult } from "../kind.ts";
-import type { AgentEnd, JudgeResult } from "../state.ts";
+import type { AgentEnd, JudgeResult } from "../work.ts";
 import { outputValue } from "./agent-result.ts";
 import { agentFailure } from "./failure.ts";
 import { reasoningOf, resultsOf } from "./judging.ts";

@@ -1,6 +1,6 @@
 /** Every kind of state by its name. */
 import type { StateKind } from "../../definition.ts";
-import type { AnyKind } from "../kind.ts";
+import { type AnyKind, StateFault } from "../kind.ts";
 import { agentKind } from "./agent.ts";
 import { containerRunKind } from "./container-run.ts";
 import { humanKind } from "./human.ts";
@@ -8,6 +8,15 @@ import { parallelAgentsKind } from "./parallel-agents.ts";
 import { parallelContainerRunKind } from "./parallel-container-run.ts";
 import { subworkflowKind } from "./subworkflow.ts";
 import { systemKind } from "./system.ts";
+
+/** Of a kind that cannot be registered yet. */
+const unbuilt: AnyKind = {
+  enter() {
+    throw new StateFault("unbuilt");
+  },
+  leave() {},
+  overdue: () => ({ status: "failed" }),
+};
 
 const kinds: Readonly<Record<StateKind, AnyKind>> = {
   Agent: agentKind,
@@ -17,6 +26,12 @@ const kinds: Readonly<Record<StateKind, AnyKind>> = {
   ParallelContainerRun: parallelContainerRunKind,
   Subworkflow: subworkflowKind,
   System: systemKind,
+  Branch: unbuilt,
+  Fleet: unbuilt,
+  Http: unbuilt,
+  Map: unbuilt,
+  Tool: unbuilt,
+  Wait: unbuilt,
 };
 
 export const kindOf = (kind: StateKind): AnyKind => kinds[kind];

@@ -13,8 +13,8 @@ import type { RunEnd } from "../messages.ts";
 import { workflowRunProtocol } from "../messages.ts";
 import { runStartId } from "../relevance.ts";
 import { settle } from "../settling.ts";
-import type { WorkOf } from "../state.ts";
 import type { RunTurn } from "../turn.ts";
+import type { WorkOf } from "../work.ts";
 
 type SubworkflowState = StateOf<"Subworkflow">;
 type Work = WorkOf<"subworkflow">;

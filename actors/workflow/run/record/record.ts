@@ -6,7 +6,8 @@ import { AnyJson, type Json, JsonObject } from "../../../kernel/json.ts";
 import { Nullable, Text, Time } from "../../../kernel/schema.ts";
 import { iso } from "../../../kernel/time.ts";
 import { firstWait } from "../child-waits.ts";
-import { type Current, Initiator, type RunState, RunStatus } from "../state.ts";
+import { Initiator, type RunState, RunStatus } from "../state.ts";
+import type { Current } from "../work.ts";
 
 const WaitingFor = Type.Object({
   /** `tool_call`: of an agent that the state at work started. */

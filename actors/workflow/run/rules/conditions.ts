@@ -8,7 +8,8 @@ import { verdictOf } from "../../../approval/answers.ts";
 import { isObject, type Json } from "../../../kernel/json.ts";
 import type { Effort } from "../../../template/effort.ts";
 import { ExpressionError, evaluateExpression, parseExpression } from "../../../template/expression.ts";
-import { type Condition, type StateKind, scoreRules, type Transition } from "../../definition.ts";
+import { type Condition, scoreRules, type Transition } from "../../definition/parts.ts";
+import type { StateKind } from "../../definition.ts";
 import type { StateResult } from "../kind.ts";
 
 /** What a result is judged with. */

@@ -1,7 +1,7 @@
 /** Where a run goes after a state: the rule that takes the result, or what the result means without one (docs/reference/workflows.md). */
 import { shortened } from "../../../execution/ending.ts";
 import type { Json } from "../../../kernel/json.ts";
-import type { Transition } from "../../definition.ts";
+import type { Transition } from "../../definition/parts.ts";
 import { variablesOf } from "../blackboard/variables.ts";
 import type { StateResult } from "../kind.ts";
 import type { RunTurn } from "../turn.ts";
@@ -22,7 +22,7 @@ export function decisionOf(run: RunTurn, result: StateResult): NextStep {
   const transition = firstMatch(state.transitions, {
     result,
     kind: state.kind,
-    variables: () => variablesOf(run.state.blackboard, {}),
+    variables: () => variablesOf(run.seen, {}),
     effort: run.effort,
     onFault: (expression, reason) => faults.push(shortened(`the rule ${expression} counts as false: ${reason}`)),
   });

@@ -5,7 +5,7 @@
 
 import { isObject, type Json } from "../../../kernel/json.ts";
 import { isReference } from "../../../manifest/references.ts";
-import type { Command, ContainerRunState, Step, SystemState } from "../../definition.ts";
+import type { Command, ContainerRunState, Step, SystemState } from "../../definition/states.ts";
 import type { CommandRun } from "../activities.ts";
 import { mountsOf } from "../blackboard/mounts.ts";
 import { StateFault } from "../kind.ts";
@@ -160,7 +160,7 @@ function environmentOf(run: RunTurn, templates: Readonly<Record<string, string>>
 
 /** The run's input for programs that want all of it. One that no variable can hold is left out: commands run without. */
 function inputsOf(run: RunTurn): { INTENT_INPUTS?: string } {
-  const { input = null, attachments = [] } = run.state.blackboard;
+  const { input = null, attachments = [] } = run.seen;
   const list: Json = Array.isArray(attachments) && attachments.length > 0 ? { attachments } : {};
   const text = JSON.stringify(isObject(input) ? { ...input, ...list } : { input, ...list });
   return Buffer.byteLength(text) + "INTENT_INPUTS=".length < maxArgumentBytes ? { INTENT_INPUTS: text } : {};

@@ -6,7 +6,7 @@
  */
 import type { Outline, Part } from "../../../template/template.ts";
 import { compile } from "../../../template/template.ts";
-import type { Command } from "../../definition.ts";
+import type { Command } from "../../definition/states.ts";
 import { StateFault } from "../kind.ts";
 import { scriptPlace } from "./argv.ts";
 import { examine, MARK, type Place } from "./places.ts";

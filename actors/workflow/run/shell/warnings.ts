@@ -2,7 +2,7 @@
  * What of a command remains its author's duty (docs/reference/workflows.md), as far as it shows: programs that read their
  * arguments as a script, where quoting does not keep a value from being read again.
  */
-import type { Command } from "../../definition.ts";
+import type { Command } from "../../definition/states.ts";
 import { scriptPlace } from "./argv.ts";
 import { examine, MARK, type ShellToken } from "./places.ts";
 import { markedText } from "./text.ts";

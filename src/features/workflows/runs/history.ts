@@ -49,14 +49,14 @@ export function runHistory({ runtime, records, now }: RunHistoryOptions) {
   /** @throws Problem 404 `workflow_execution_not_found` */
   async function find(tenant: string, executionId: string): Promise<FoundRun> {
     const state = await listed(tenant, executionId);
-    if (state === null) throw notFound();
+    if (state === null || state.header.batch !== undefined) throw notFound();
     return { at: runs.at(tenant, executionId).address, state };
   }
 
   /** All of it. @throws Problem 404 `workflow_execution_not_found` */
   async function load(tenant: string, executionId: string): Promise<RunState> {
     const state = await runs.at(tenant, executionId).read();
-    if (state === null) throw notFound();
+    if (state === null || state.header.batch !== undefined) throw notFound();
     return state;
   }
 

@@ -41,7 +41,8 @@ delete from workflow_runs where run_id in (select value::uuid from json_array_el
 const rowsOf = projectRows({ isNews, rowOf, upsert, remove });
 
 /** The rows, and the count of runs by version of their workflow. */
-export const runsProjection = defineProjection(workflowRun, (changes) => [
-  ...rowsOf(changes),
-  ...countChanges(workflowRun.kind, changes, ({ header }) => header.workflow_id),
-]);
+export const runsProjection = defineProjection(workflowRun, (changes) => {
+  // A child record of items is no run of its own.
+  const runs = changes.filter(({ before, after }) => (before ?? after)?.header.batch === undefined);
+  return [...rowsOf(runs), ...countChanges(workflowRun.kind, runs, ({ header }) => header.workflow_id)];
+});

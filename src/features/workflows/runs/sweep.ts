@@ -1,6 +1,7 @@
 /** What runs hold, for the sweeps of a node, and the removal of records past their retention. */
 import { workflowRun } from "../../../../actors/workflow/run/run.ts";
-import { isOver, type Work } from "../../../../actors/workflow/run/state.ts";
+import { isOver } from "../../../../actors/workflow/run/state.ts";
+import type { Work } from "../../../../actors/workflow/run/work.ts";
 import { inPortions } from "../../../lib/portions.ts";
 import { repeatedly } from "../../../lib/timers.ts";
 import type { Runtime } from "../../../runtime/port.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { MountPlan } from "../../../../actors/execution/start/plan.ts";
-import type { Judge } from "../../../../actors/workflow/definition.ts";
+import type { Judge } from "../../../../actors/workflow/definition/parts.ts";
 import { sampleAttachment } from "../../execution/fixture.ts";
 import { Cast } from "../cast.ts";
 import { agent, ways } from "../fixture.ts";

@@ -1,7 +1,7 @@
 /** ParallelAgents: all at once, the consensus over their verdicts or their judges', what becomes of failures. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { Consensus, ParallelAgentsState } from "../../../../actors/workflow/definition.ts";
+import type { Consensus, ParallelAgentsState } from "../../../../actors/workflow/definition/states.ts";
 import { Cast } from "../cast.ts";
 import { ways } from "../fixture.ts";
 

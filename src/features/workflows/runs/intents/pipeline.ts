@@ -6,7 +6,9 @@
 
 import { programWriter } from "../../../../../actors/agent/of-service.ts";
 import { systemTenant } from "../../../../../actors/identity/identity.ts";
-import type { AgentState, Definition, SystemState, Transition } from "../../../../../actors/workflow/definition.ts";
+import type { Transition } from "../../../../../actors/workflow/definition/parts.ts";
+import type { AgentState, SystemState } from "../../../../../actors/workflow/definition/states.ts";
+import type { Definition } from "../../../../../actors/workflow/definition.ts";
 import type { ResolvedWorkflow } from "../../../../../actors/workflow/run/start/request.ts";
 import { version } from "../../../../../package.json";
 import { derivedUuid } from "../../../../lib/digest.ts";

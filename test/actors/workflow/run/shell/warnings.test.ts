@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import type { Command } from "../../../../../actors/workflow/definition.ts";
+import type { Command } from "../../../../../actors/workflow/definition/states.ts";
 import { commandWarnings } from "../../../../../actors/workflow/run/shell/warnings.ts";
 
 const text = (source: string): Command => ({ form: "text", text: source });

@@ -1,0 +1,170 @@
+/** What a run is at: the state at work, its progress by its kind, and the lines of one that goes several ways at once. */
+import { type Static, Type } from "@sinclair/typebox";
+import { AnyJson, JsonObject } from "../../kernel/json.ts";
+import { Nullable, Text } from "../../kernel/schema.ts";
+import { Judge } from "../definition/parts.ts";
+
+/** Unix milliseconds. */
+export const Moment = Type.Integer();
+
+/** An agent execution at work for a state. */
+export const AgentChild = Type.Object({
+  id: Text,
+  role: Type.Union([
+    Type.Literal("agent"),
+    Type.Literal("judge"),
+    Type.Literal("pre_validator"),
+    Type.Literal("output_handler"),
+  ]),
+  /** Position among those of its role in this state. */
+  index: Type.Integer({ minimum: 0 }),
+  agent: Text,
+  started: Type.Boolean(),
+});
+export type AgentChild = Static<typeof AgentChild>;
+
+/** What an ended agent execution came to. */
+export const AgentEnd = Type.Object({
+  /** As the state names it. */
+  agent: Text,
+  /** Null: it never started. */
+  agent_id: Nullable(Text),
+  /** Null: it was refused, so there is none. */
+  execution_id: Nullable(Text),
+  status: Text,
+  output: Nullable(Text),
+  /** A code. */
+  error: Nullable(Text),
+  /** What its execution or the refusal of its start says of it; absent from what earlier versions stored. */
+  cause: Type.Optional(Nullable(Text)),
+});
+export type AgentEnd = Static<typeof AgentEnd>;
+
+/** A judge's verdict as results show it. */
+export const JudgeResult = Type.Object({
+  /** The agent whose verdict it is. */
+  judge: Text,
+  execution_id: Nullable(Text),
+  score: Type.Number(),
+  confidence: Type.Number(),
+  reasoning: Text,
+  weight: Type.Number(),
+});
+export type JudgeResult = Static<typeof JudgeResult>;
+
+/** Progress of a state, by its kind. */
+const leafWork = [
+  /** `noop`, `update_blackboard`, and results settled at once: the next turn finishes it. */
+  Type.Object({ of: Type.Literal("immediate"), result: JsonObject }),
+  Type.Object({ of: Type.Literal("human"), approval_id: Text, expires_at: Moment }),
+  Type.Object({
+    of: Type.Literal("command"),
+    activity: Text,
+    /** Non-null once the command itself is done and its output handler is at work. */
+    result: Nullable(JsonObject),
+    children: Type.Array(AgentChild),
+  }),
+  Type.Object({
+    of: Type.Literal("commands"),
+    /** In the order of the steps; a `result` of null is still at work. */
+    steps: Type.Array(Type.Object({ name: Text, activity: Text, result: Nullable(JsonObject) })),
+  }),
+  Type.Object({
+    of: Type.Literal("agent"),
+    phase: Type.Union([
+      Type.Literal("pre_validation"),
+      Type.Literal("running"),
+      Type.Literal("judging"),
+      Type.Literal("handling"),
+    ]),
+    /** The rendered agent and input, before any refinement. */
+    agent: Text,
+    input: AnyJson,
+    intent: Nullable(Text),
+    iteration: Type.Integer({ minimum: 0 }),
+    /** Of earlier iterations, appended to the input. */
+    refinements: Type.Array(Type.Object({ score: Type.Number(), feedback: Text })),
+    pre_validation_score: Nullable(Type.Number()),
+    children: Type.Array(AgentChild),
+    /** Of this iteration. */
+    ended: Nullable(AgentEnd),
+    verdicts: Type.Array(Nullable(JudgeResult)),
+    result: Nullable(JsonObject),
+  }),
+  Type.Object({
+    of: Type.Literal("parallel"),
+    phase: Type.Union([Type.Literal("running"), Type.Literal("judging"), Type.Literal("handling")]),
+    children: Type.Array(AgentChild),
+    ends: Type.Array(Nullable(AgentEnd)),
+    judges: Type.Array(Judge),
+    verdicts: Type.Array(Nullable(JudgeResult)),
+    result: Nullable(JsonObject),
+  }),
+  Type.Object({ of: Type.Literal("subworkflow"), child: Text, workflow: Text, started: Type.Boolean() }),
+  /** An attempt failed with `result`; the next one begins at `until`. */
+  Type.Object({ of: Type.Literal("backoff"), until: Moment, result: JsonObject }),
+] as const;
+
+const current = {
+  name: Text,
+  /** How often this state has been entered, this time included. */
+  visit: Type.Integer({ minimum: 1 }),
+  /** Unique in the run: counts every entry. Timers and outcomes of an earlier entry are told by it. */
+  entry: Type.Integer({ minimum: 1 }),
+  entered_at: Moment,
+  /** Of the state; null: none. */
+  deadline_at: Nullable(Moment),
+  /** Which attempt of this visit; absent: the first. */
+  attempt: Type.Optional(Type.Integer({ minimum: 1 })),
+  /** What it started and where tool calls wait for people. */
+  waits: Type.Optional(
+    Type.Array(
+      Type.Object({
+        child: Text,
+        waiting: Nullable(Type.Object({ approval_id: Text, tool: Text, expires_at: Moment })),
+        /** Since when the child's clocks stand still, and how long they may, ms; null: they run. */
+        since: Nullable(Moment),
+        most_ms: Type.Integer(),
+      }),
+    ),
+  ),
+  /** Its deadline stands still since then, and is put off by so much, ms. */
+  stands: Type.Optional(Type.Object({ since: Moment, lent_ms: Type.Integer() })),
+};
+
+/** A state decided on and not yet entered. */
+export const Next = Type.Object({ target: Text, feedback: Nullable(Text) });
+
+const LineCurrent = Type.Object({ ...current, work: Type.Union([...leafWork]) });
+
+/** One of several ways that a run goes at once: a branch, or an item of a Map. */
+export const Line = Type.Object({
+  /** Of a branch: its name; of an item: its index. */
+  name: Text,
+  current: Nullable(LineCurrent),
+  next: Nullable(Next),
+  /** What its states wrote, laid over the blackboard; no other line sees it. */
+  notes: JsonObject,
+  /** The result of its last state. */
+  last: Nullable(JsonObject),
+  /** What it came to; null: it is at work. */
+  end: Nullable(
+    Type.Object({
+      status: Type.Union([Type.Literal("completed"), Type.Literal("failed")]),
+      error: Nullable(Text),
+      error_code: Nullable(Text),
+    }),
+  ),
+});
+export type Line = Static<typeof Line>;
+
+export const Work = Type.Union([...leafWork, Type.Object({ of: Type.Literal("branch"), lines: Type.Array(Line) })]);
+export type Work = Static<typeof Work>;
+export type WorkOf<K extends Work["of"]> = Extract<Work, { of: K }>;
+
+export const Current = Type.Object({ ...current, work: Work });
+export type Current = Static<typeof Current>;
+
+/** The lines of a state that goes several ways at once; none of other states. */
+export const linesOf = (current: Current | null): readonly Line[] =>
+  current !== null && "lines" in current.work ? current.work.lines : [];
