@@ -4,7 +4,6 @@ import { agents } from "../../agents/feature.ts";
 import { audit } from "../../audit/feature.ts";
 import { defineFeature } from "../../feature.ts";
 import { references } from "../../references/feature.ts";
-import { securityContexts } from "../../security-contexts/feature.ts";
 import { workflowChoices } from "./choices.ts";
 import type { WorkflowUse } from "./port.ts";
 import { workflowRecords } from "./records.ts";
@@ -19,10 +18,10 @@ export const definitions = defineFeature({
   name: "workflows/definitions",
   tenantTables: ["workflows", "workflow_changes"],
   schemas: named,
-  needs: { agents, audit, references, securityContexts },
+  needs: { agents, audit, references },
   open(
-    { sql, sandboxes, openEgress, defaultIsolation, containerRoot, imageRegistries, localImages, mail, now, ...node },
-    { agents, audit, references, securityContexts },
+    { sql, sandboxes, openEgress, defaultIsolation, containerRoot, imageRegistries, localImages, mail, now, newId },
+    { agents, audit, references },
   ) {
     audit.erases(workflowRecords(sql).eraseChanges);
     const uses: WorkflowUse[] = [];
@@ -48,10 +47,8 @@ export const definitions = defineFeature({
       },
       audit,
       references,
-      contexts: securityContexts,
-      terms: node.tenants.terms,
       now,
-      newId: node.newId,
+      newId,
     });
     return {
       service: {
