@@ -137,7 +137,7 @@ describe("an order in steps that are undone", () => {
   }, 60_000);
 });
 
-test("the tickets of a stimulus are filed side by side, a person decides on the doubtful ones", async () => {
+test("tickets of a stimulus are filed side by side, doubtful ones by a person", async () => {
   await at.ok("POST", "/v1/stimulus-routes", { source: "helpdesk", workflow: "triage-map" });
   const subjects = ["My invoice", "It hums", "A new password", "It glows"];
   const tickets = subjects.map((subject, index) => ({ id: `T-${index + 1}`, subject }));
@@ -175,7 +175,7 @@ test("the tickets of a stimulus are filed side by side, a person decides on the 
   );
 }, 60_000);
 
-test("a nightly report waits for its figures and hands them on, also when its schedule is run by hand", async () => {
+test("a nightly report, run by hand, waits for its figures and hands them on", async () => {
   const { schedules } = await at.ok("GET", "/v1/workflows/nightly-report/schedules");
   expect(schedules).toMatchObject([{ name: "nightly", cron: "30 2 * * *", paused: false }]);
   expect(schedules[0].next_times).toHaveLength(5);
