@@ -21,8 +21,10 @@ export const notesBytes = (notes: Line["notes"]): number =>
 export function dropNotes(run: RunTurn): void {
   const { line } = run;
   if (line === null) return;
-  run.change({ blackboard_bytes: run.state.blackboard_bytes - notesBytes(line.notes) });
-  run.changeLine({ notes: {} });
+  if (line.bytes === undefined) {
+    run.change({ blackboard_bytes: run.state.blackboard_bytes - notesBytes(line.notes) });
+    run.changeLine({ notes: {} });
+  } else run.changeLine({ notes: {}, bytes: 0 });
 }
 
 /** Gives up what every line that has not ended is at. @param leave of the line in focus */

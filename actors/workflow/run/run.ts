@@ -23,12 +23,24 @@ import { unwantedAgent, unwantedRun } from "./cancel-unwanted.ts";
 import { childWaiting } from "./child-waits.ts";
 import { cancel, fail, timeOut } from "./ending.ts";
 import { beginAgain, enter, leaveState, leaveWork } from "./entering.ts";
+import { guarded } from "./guarded.ts";
 import type { AnyKind, StateResult } from "./kind.ts";
-import { faultOf } from "./kind.ts";
 import { kindOf } from "./kinds/registry.ts";
+import { closeTurn } from "./map/batch.ts";
+import { mapReceive, tellBatches } from "./map/receive.ts";
+import { onStart, renewClock, waitsForRoom } from "./map/room.ts";
+import { itemsFact } from "./map/rows.ts";
 import { type CancelReply, type PauseReply, type StartReply, workflowRunProtocol } from "./messages.ts";
 import { listedMembers } from "./record/record.ts";
-import { agentOf, concernsChild, concernsCommand, concernsRun, concernsWebhook, subrunOf } from "./relevance.ts";
+import {
+  agentOf,
+  concernsBatch,
+  concernsChild,
+  concernsCommand,
+  concernsRun,
+  concernsWebhook,
+  subrunOf,
+} from "./relevance.ts";
 import { settle, tooLarge } from "./settling.ts";
 import { DEADLINE, isOver, RunState, retryTimer, stateTimer } from "./state.ts";
 import { type Result, RunTurn, unchanged } from "./turn.ts";
@@ -80,7 +92,10 @@ export const workflowRun = defineActor({
       atWork(
         state,
         context,
-        (current) => concernsChild(news.child_execution_id)(current) || concernsRun(news.child_execution_id)(current),
+        (current) =>
+          concernsChild(news.child_execution_id)(current) ||
+          concernsRun(news.child_execution_id)(current) ||
+          concernsBatch(news.child_execution_id)(current),
         (_, run) => childWaiting(run, news),
       ),
     run_ended: (state, end, context) =>
@@ -96,13 +111,19 @@ export const workflowRun = defineActor({
     agent_started(state, outcome, context) {
       const stray = unwantedAgent(state, outcome);
       if (stray !== null) return { state, effects: stray };
-      return atWork(state, context, concernsChild(agentOf(outcome)), (kind, run) => kind.agentStarted?.(run, outcome));
+      return atWork(state, context, concernsChild(agentOf(outcome)), (kind, run) =>
+        onStart(run, () => kind.agentStarted?.(run, outcome)),
+      );
     },
     run_started(state, outcome, context) {
       const stray = unwantedRun(state, outcome);
       if (stray !== null) return { state, effects: stray };
-      return atWork(state, context, concernsRun(subrunOf(outcome)), (kind, run) => kind.runStarted?.(run, outcome));
+      return atWork(state, context, concernsRun(subrunOf(outcome)), (kind, run) =>
+        onStart(run, () => kind.runStarted?.(run, outcome)),
+      );
     },
+
+    ...mapReceive(within),
 
     // What becomes of the volumes never alters the run.
     cleaned_up: (state) => unchanged(state),
@@ -115,6 +136,7 @@ export const workflowRun = defineActor({
             run.schedule(stateTimer(entry), deadline_at, "state_overdue", { entry });
             return;
           }
+          if (waitsForRoom(run)) return renewClock(run);
           guarded(run, () => {
             leaveWork(run, "state_timeout");
             settle(run, kindOf(run.definition.kind).overdue(run, run.definition));
@@ -146,6 +168,7 @@ export const workflowRun = defineActor({
       if (state.paused_at !== null) return unchanged(state, done);
       const run = new RunTurn(state, context);
       run.change({ paused_at: run.now });
+      tellBatches(run, "pause");
       run.emit("WorkflowExecutionPaused", { message: "The run was paused", details: { paused_at: run.at } });
       return run.turn(done);
     },
@@ -156,6 +179,7 @@ export const workflowRun = defineActor({
       if (state.paused_at === null) return unchanged(state, done);
       const run = new RunTurn(state, context);
       run.change({ paused_at: null });
+      tellBatches(run, "resume");
       run.emit("WorkflowExecutionResumed", { message: "The run goes on", details: { resumed_at: run.at } });
       goOn(run);
       return run.turn(done);
@@ -174,6 +198,8 @@ export const workflowRun = defineActor({
         leaveState(run, "deleted");
         cancel(run, "deleted");
       }
+      const states = Object.values(state.definition.states);
+      if (states.some(({ kind }) => kind === "Map")) run.fact(itemsFact, { of: "gone", run_id: run.id });
       return run.end({ outcome: "erased" });
     },
   },
@@ -218,7 +244,15 @@ function goOn(run: RunTurn): void {
     isMoving = enterNext(run, null);
     for (const { name } of linesOf(run.state.current)) isMoving = enterNext(run, name) || isMoving;
     isMoving = closeLines(run) || isMoving;
+    isMoving = takeUp(run) || isMoving;
   }
+  if (run.state.current?.work.of === "batch") closeTurn(run);
+}
+
+/** Whether the state at work began more of its parts. */
+function takeUp(run: RunTurn): boolean {
+  if (run.state.paused_at !== null || run.state.current === null) return false;
+  return kindOf(run.definition.kind).goOn?.(run) ?? false;
 }
 
 function enterNext(run: RunTurn, line: string | null): boolean {
@@ -276,17 +310,6 @@ function atWork(
 }
 
 const isIdle = ({ work }: Current): boolean => work.of === "immediate" || work.of === "backoff";
-
-function guarded(run: RunTurn, step: () => void): void {
-  try {
-    run.attempt(step);
-  } catch (error) {
-    const result = faultOf(error);
-    if (result === null) throw error;
-    leaveWork(run, "state_failed");
-    settle(run, result);
-  }
-}
 
 const done: PauseReply = { outcome: "done" };
 

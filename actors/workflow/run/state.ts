@@ -49,7 +49,15 @@ export const RunHeader = Type.Object({
   /** Of what it starts: an agent that names none gets this one. Null: the agent's default. */
   security_context: Nullable(Text),
   /** Blocking parents wait for the end. */
-  parent: Nullable(Type.Object({ execution_id: Text, state_name: Text, waits: Type.Boolean() })),
+  parent: Nullable(
+    Type.Object({
+      execution_id: Text,
+      state_name: Text,
+      waits: Type.Boolean(),
+      /** The child record of items that hears of this run in place of its parent; absent: none. */
+      told: Type.Optional(Text),
+    }),
+  ),
   /** Generations below the root; its own id when it is the root. */
   depth: Type.Integer({ minimum: 0 }),
   root_execution_id: Text,
@@ -71,6 +79,8 @@ export const RunHeader = Type.Object({
       visit: Type.Integer({ minimum: 1 }),
       /** Of the run's entry into the Map. */
       entry: Type.Integer({ minimum: 1 }),
+      /** Which attempt at the Map within that entry; absent: the first. */
+      attempt: Type.Optional(Type.Integer({ minimum: 1 })),
       /** Index of its first item. */
       first: Type.Integer({ minimum: 0 }),
     }),
@@ -130,6 +140,8 @@ export const RunState = Type.Object({
   /** The first ones; absent where there is none. */
   warnings: Type.Optional(Type.Array(RunWarning)),
   ending: Nullable(RunEnding),
+  /** Of a run at a Map: the items that no child record was given. Of a child record: its items, null once they ended well. */
+  items: Type.Optional(Type.Array(AnyJson)),
   definition: Definition,
   input: AnyJson,
   /** System keys included, as docs/reference/workflows.md lists them. */

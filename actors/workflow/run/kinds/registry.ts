@@ -4,6 +4,7 @@ import { type AnyKind, StateFault } from "../kind.ts";
 import { agentKind } from "./agent.ts";
 import { containerRunKind } from "./container-run.ts";
 import { humanKind } from "./human.ts";
+import { mapKind } from "./map.ts";
 import { parallelAgentsKind } from "./parallel-agents.ts";
 import { parallelContainerRunKind } from "./parallel-container-run.ts";
 import { subworkflowKind } from "./subworkflow.ts";
@@ -29,7 +30,7 @@ const kinds: Readonly<Record<StateKind, AnyKind>> = {
   Branch: unbuilt,
   Fleet: unbuilt,
   Http: unbuilt,
-  Map: unbuilt,
+  Map: mapKind,
   Tool: unbuilt,
   Wait: unbuilt,
 };
