@@ -26,7 +26,8 @@ import { beginAgain, enter, leaveState, leaveWork } from "./entering.ts";
 import { guarded } from "./guarded.ts";
 import type { AnyKind, StateResult } from "./kind.ts";
 import { kindOf } from "./kinds/registry.ts";
-import { closeTurn } from "./map/batch.ts";
+import * as batch from "./map/batch.ts";
+import { closeTurn } from "./map/closing.ts";
 import { mapReceive, tellBatches } from "./map/receive.ts";
 import { onStart, renewClock, waitsForRoom } from "./map/room.ts";
 import { itemsFact } from "./map/rows.ts";
@@ -252,6 +253,7 @@ function goOn(run: RunTurn): void {
 /** Whether the state at work began more of its parts. */
 function takeUp(run: RunTurn): boolean {
   if (run.state.paused_at !== null || run.state.current === null) return false;
+  if (run.state.current.work.of === "batch") return batch.goOn(run);
   return kindOf(run.definition.kind).goOn?.(run) ?? false;
 }
 
@@ -269,7 +271,8 @@ function enterNext(run: RunTurn, line: string | null): boolean {
 function closeLines(run: RunTurn): boolean {
   const { current } = run.state;
   if (!linesOf(current).some(({ end }) => end !== null)) return false;
-  guarded(run, () => kindOf(run.definition.kind).linesEnded?.(run));
+  if (current?.work.of === "batch") batch.collect(run);
+  else guarded(run, () => kindOf(run.definition.kind).linesEnded?.(run));
   return run.state.current !== current;
 }
 

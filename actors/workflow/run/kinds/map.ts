@@ -3,14 +3,14 @@
  * gives each of them slots, as many in all as the Map's concurrency; what they cannot use any more comes back and goes to
  * others. The results are put together from what the items left, once all have ended or too many have failed.
  *
- * A child record is a run of the same kind. There this state is what the whole record is at, and its items are the lines.
+ * A child record is an actor of the same kind. There this state is what the whole record is at, its items are the lines,
+ * and `map/batch.ts` takes the place of this file.
  */
 import { iso } from "../../../kernel/time.ts";
 import type { MapState } from "../../definition/composed-states.ts";
 import type { Definition } from "../../definition.ts";
 import { mapResults } from "../activities/map-results.ts";
 import { immediately, type KindOfState, type StateResult } from "../kind.ts";
-import { collect as collectLines, goOn as goOnBatch } from "../map/batch.ts";
 import { itemsOf, readBy } from "../map/items.ts";
 import { counts, freeSlots, isComplete, isTooMany, type OpenBatch } from "../map/progress.ts";
 import { itemsFact } from "../map/rows.ts";
@@ -59,7 +59,6 @@ export const mapKind: KindOfState<"Map"> = {
 
   goOn(run) {
     const { work } = run.current;
-    if (work.of === "batch") return goOnBatch(run);
     if (work.of !== "map" || work.phase !== "running") return false;
     const { failed } = counts(work);
     if (isTooMany(failed, work.total, run.stateOf("Map").tolerate)) beginCollecting(run, { ...work, is_lost: true });
@@ -67,8 +66,6 @@ export const mapKind: KindOfState<"Map"> = {
     else return distribute(run, work);
     return true;
   },
-
-  linesEnded: collectLines,
 
   mapCollected(run, outcome) {
     const work = run.workOf("map");

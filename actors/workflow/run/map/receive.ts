@@ -8,8 +8,10 @@ import { kindOf } from "../kinds/registry.ts";
 import { type WorkflowRunMessages, workflowRunProtocol } from "../messages.ts";
 import { isOver, type RunState } from "../state.ts";
 import { type Result, RunTurn, unchanged } from "../turn.ts";
-import { close, firstBatch, order } from "./batch.ts";
+import { firstBatch } from "./batch.ts";
+import { close } from "./closing.ts";
 import type { ItemReply, mapMessages, Order } from "./messages.ts";
+import { order } from "./orders.ts";
 import { reported } from "./progress.ts";
 import { itemsFact } from "./rows.ts";
 
