@@ -101,14 +101,14 @@ export class Company {
     const sim = this.simOf(id);
     sim.now = this.now;
     const call = sim.ask(type, body);
-    this.hear(id);
+    this.hearOf(id);
     return call;
   }
   tell(id: string, type: string, body: Json): void {
     const sim = this.simOf(id);
     sim.now = this.now;
     sim.tell(type, body);
-    this.hear(id);
+    this.hearOf(id);
   }
   /** Asks for an item and delivers everything. @returns the answer */
   item(index: number, order: "retry" | "cancel"): Json {
@@ -142,7 +142,7 @@ export class Company {
       results,
       failed: failed.map(({ index, error }) => ({ index, error: error ?? "" })).sort((a, b) => a.index - b.index),
     });
-    this.hear(runId);
+    this.hearOf(runId);
     return this.settle();
   }
   get isCollecting(): boolean {
@@ -161,7 +161,7 @@ export class Company {
   }
 
   /** What an actor put on record, asked for and told in its last turn. */
-  private hear(id: string): void {
+  hearOf(id: string): void {
     const sim = this.simOf(id);
     const read = this.read.get(id) as { told: number; facts: number; performed: number };
     for (; read.facts < sim.facts.length; read.facts++) {

@@ -50,7 +50,7 @@ function finish(company: Company, index: number, exit_code = 0): void {
   if (sim === undefined) throw new Error("no such record");
   sim.now = company.now;
   sim.succeed(work.id, ended(exit_code));
-  company.tell(work.of, "advance", { entry: -1 });
+  company.hearOf(work.of);
   company.settle();
 }
 
@@ -194,7 +194,7 @@ test("a retry of the item's own state is an attempt of the item", () => {
   const [[id] = [""]] = company.batches;
   company.now += 1_000;
   company.sims.get(id)?.fireNext();
-  company.tell(id, "advance", { entry: -1 });
+  company.hearOf(id);
   company.settle();
   finish(company, 0);
   expect(company.rows.get(0)).toMatchObject({ status: "completed", attempts: 2 });
@@ -236,7 +236,7 @@ test("the timeout of the Map ends its items", () => {
   company.now += 5_000;
   company.run.now = company.now;
   company.run.fireNext();
-  company.tell(runId, "advance", { entry: -1 });
+  company.hearOf(runId);
   company.settle();
   expect(company.result).toMatchObject({ status: "failed", error: "state_timeout", timed_out: true, total: 3 });
   expect(company.batches).toEqual([]);
@@ -254,12 +254,12 @@ test("an item's start is waited for without end, and its time begins with it", (
   sim.now += 30_000;
   sim.succeed(work.id, { agent_id: "id-of-writer" });
   company.now = sim.now;
-  company.tell(work.of, "advance", { entry: -1 });
+  company.hearOf(work.of);
   expect([...sim.timers.values()].map(({ at }) => at - sim.now)).toEqual([60_000]);
   expect(company.rows.get(0)).toMatchObject({ status: "running", execution_id: work.id.slice("agent:".length) });
   company.now += 60_000;
   sim.fireNext();
-  company.tell(work.of, "advance", { entry: -1 });
+  company.hearOf(work.of);
   company.settle();
   expect(company.rows.get(0)).toMatchObject({ status: "failed", error: "state_timeout" });
 });
