@@ -14,6 +14,7 @@ import type { ChildEnd } from "../../execution/child.ts";
 import type { Json } from "../../kernel/json.ts";
 import { TemplateError } from "../../template/template.ts";
 import type { State, StateKind } from "../definition.ts";
+import type { TakenStimulus } from "./activities/stimulus.ts";
 import type { AgentStarted, CommandEnded, RunStarted, WebhookAnswered } from "./activities.ts";
 import { type RunEnd, workflowRunProtocol } from "./messages.ts";
 import type { RunTurn } from "./turn.ts";
@@ -62,6 +63,10 @@ export interface KindOfState<K extends StateKind> {
   runEnded?(run: RunTurn, end: RunEnd): void;
   /** Some of its lines have ended. Called after every turn as long as it leaves such lines among the others. */
   linesEnded?(run: RunTurn): void;
+  /** The stimulus that the work (`of: "wait"`, `on: "stimulus"`) waits for: the state takes it. */
+  stimulusTaken?(run: RunTurn, stimulus: TakenStimulus): void;
+  /** The work cannot wait for a stimulus: `too_many_waits`, or the look back could not be done. */
+  watchFailed?(run: RunTurn, failure: { readonly code: string; readonly message: string }): void;
   /** By the work's approval. */
   decided?(run: RunTurn, decision: ApprovalDecided): void;
 }

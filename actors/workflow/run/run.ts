@@ -33,6 +33,7 @@ import { settle, tooLarge } from "./settling.ts";
 import { DEADLINE, isOver, RunState, retryTimer, stateTimer } from "./state.ts";
 import { type Result, RunTurn, unchanged } from "./turn.ts";
 import { commandUsed } from "./usage.ts";
+import { concernsWatch, isTaking, take, waitsForStimulus } from "./watching.ts";
 import { type Current, linesOf } from "./work.ts";
 
 type State = RunState | null;
@@ -106,6 +107,18 @@ export const workflowRun = defineActor({
 
     // What becomes of the volumes never alters the run.
     cleaned_up: (state) => unchanged(state),
+
+    stimulus_arrived(state, { entry, ...stimulus }, context) {
+      const waits = (current: Current) => current.entry === entry && waitsForStimulus(current);
+      const turn = atWork(state, context, waits, (kind, run) => take(kind, run, stimulus, false));
+      return { ...turn, reply: { taken: turn.effects.some(isTaking) } };
+    },
+    stimulus_found: (state, outcome, context) =>
+      atWork(state, context, concernsWatch(context.key, outcome), (kind, run) => {
+        if (!outcome.ok) kind.watchFailed?.(run, outcome);
+        else if (outcome.value.stimulus !== null) take(kind, run, outcome.value.stimulus, true);
+      }),
+    stimulus_noted: (state) => unchanged(state),
 
     state_overdue: (state, { entry }, context) =>
       within(state, context, (run) => {

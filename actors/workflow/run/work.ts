@@ -3,6 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { AnyJson, JsonObject } from "../../kernel/json.ts";
 import { Nullable, Text } from "../../kernel/schema.ts";
 import { Judge } from "../definition/parts.ts";
+import { Watch } from "./activities/stimulus.ts";
 
 /** Unix milliseconds. */
 export const Moment = Type.Integer();
@@ -101,6 +102,17 @@ const leafWork = [
     result: Nullable(JsonObject),
   }),
   Type.Object({ of: Type.Literal("subworkflow"), child: Text, workflow: Text, started: Type.Boolean() }),
+  Type.Object({
+    of: Type.Literal("wait"),
+    on: Type.Union([Type.Literal("time"), Type.Literal("signal"), Type.Literal("stimulus")]),
+    since: Moment,
+    /** When it ends without a signal or a stimulus; null: its state has no timeout. */
+    until: Nullable(Moment),
+    /** The name of the signal; null: it waits for none. */
+    signal: Nullable(Text),
+    /** Null: it waits for no stimulus. */
+    watch: Nullable(Watch),
+  }),
   /** An attempt failed with `result`; the next one begins at `until`. */
   Type.Object({ of: Type.Literal("backoff"), until: Moment, result: JsonObject }),
 ] as const;
