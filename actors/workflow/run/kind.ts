@@ -15,6 +15,7 @@ import type { Json } from "../../kernel/json.ts";
 import { TemplateError } from "../../template/template.ts";
 import type { State, StateKind } from "../definition.ts";
 import type { MapCollected } from "./activities/map-results.ts";
+import type { TakenStimulus } from "./activities/stimulus.ts";
 import type { AgentStarted, CommandEnded, RunStarted, WebhookAnswered } from "./activities.ts";
 import { type RunEnd, workflowRunProtocol } from "./messages.ts";
 import type { RunTurn } from "./turn.ts";
@@ -70,6 +71,14 @@ export interface KindOfState<K extends StateKind> {
   goOn?(run: RunTurn): boolean;
   /** Of activity `workflow.map_results` of this entry. */
   mapCollected?(run: RunTurn, outcome: MapCollected): void;
+  /** What its lines have come to together: those that are still at work are then given up. Null: it is still open. */
+  joins?(run: RunTurn): StateResult | null;
+  /** The signal that the work (`of: "wait"`, `on: "signal"`) waits for. */
+  signalled?(run: RunTurn, signal: { readonly payload?: Json }): void;
+  /** The stimulus that the work (`of: "wait"`, `on: "stimulus"`) waits for: the state takes it. */
+  stimulusTaken?(run: RunTurn, stimulus: TakenStimulus): void;
+  /** The work cannot wait for a stimulus: `too_many_waits`, or the look back could not be done. */
+  watchFailed?(run: RunTurn, failure: { readonly code: string; readonly message: string }): void;
   /** By the work's approval. */
   decided?(run: RunTurn, decision: ApprovalDecided): void;
 }

@@ -7,6 +7,7 @@ import { Nullable, Text } from "../../kernel/schema.ts";
 import { Ceilings } from "../../policy/ceilings.ts";
 import { CountedFor } from "../../policy/rates/counted.ts";
 import { Definition } from "../definition.ts";
+import { BufferedSignal, HeardSignal, ItemWait } from "./signals/messages.ts";
 import { Current, Moment, Next } from "./work.ts";
 
 export const RunStatus = Type.Union([
@@ -142,6 +143,12 @@ export const RunState = Type.Object({
   ending: Nullable(RunEnding),
   /** Of a run at a Map: the items that no child record was given. Of a child record: its items, null once they ended well. */
   items: Type.Optional(Type.Array(AnyJson)),
+  /** Came before their Waits, oldest first; absent: none. */
+  signals: Type.Optional(Type.Array(BufferedSignal)),
+  /** The last signals that may be repeated. */
+  heard: Type.Optional(Type.Array(HeardSignal)),
+  /** Items of the Map at work that wait for signals, in the order in which they began to. */
+  item_waits: Type.Optional(Type.Array(ItemWait)),
   definition: Definition,
   input: AnyJson,
   /** System keys included, as docs/reference/workflows.md lists them. */

@@ -3,6 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { AnyJson, JsonObject } from "../../kernel/json.ts";
 import { Nullable, Text } from "../../kernel/schema.ts";
 import { Judge } from "../definition/parts.ts";
+import { Watch } from "./activities/stimulus.ts";
 import { batchWork, mapWork } from "./map/progress.ts";
 
 /** Unix milliseconds. */
@@ -102,6 +103,17 @@ const leafWork = [
     result: Nullable(JsonObject),
   }),
   Type.Object({ of: Type.Literal("subworkflow"), child: Text, workflow: Text, started: Type.Boolean() }),
+  Type.Object({
+    of: Type.Literal("wait"),
+    on: Type.Union([Type.Literal("time"), Type.Literal("signal"), Type.Literal("stimulus")]),
+    since: Moment,
+    /** When it ends without a signal or a stimulus; null: its state has no timeout. */
+    until: Nullable(Moment),
+    /** The name of the signal; null: it waits for none. */
+    signal: Nullable(Text),
+    /** Null: it waits for no stimulus. */
+    watch: Nullable(Watch),
+  }),
   /** An attempt failed with `result`; the next one begins at `until`. */
   Type.Object({ of: Type.Literal("backoff"), until: Moment, result: JsonObject }),
 ] as const;
@@ -158,6 +170,8 @@ export const Line = Type.Object({
       status: Type.Union([Type.Literal("completed"), Type.Literal("failed")]),
       error: Nullable(Text),
       error_code: Nullable(Text),
+      /** It ends the run as well: a limit of the run was reached in this line. */
+      whole: Type.Optional(Type.Literal(true)),
     }),
   ),
 });

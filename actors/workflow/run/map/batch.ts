@@ -6,11 +6,12 @@
 
 import type { BodyOf } from "../../../kernel/message.ts";
 import type { Context } from "../../../kernel/turn.ts";
+import { notesBytes } from "../blackboard/notes.ts";
 import { jsonBytes } from "../blackboard/size.ts";
 import { enter } from "../entering.ts";
 import { guarded } from "../guarded.ts";
 import type { StateResult } from "../kind.ts";
-import { lineTo, notesBytes } from "../lines.ts";
+import { lineTo } from "../lines.ts";
 import { workflowRunProtocol } from "../messages.ts";
 import { settle } from "../settling.ts";
 import type { RunState } from "../state.ts";

@@ -48,11 +48,13 @@ const result = (exit_code: number): Json => ({
   warnings: [],
 });
 
+type Scene = typeof scene extends fc.Arbitrary<infer T> ? T : never;
+
 class Play {
   readonly company: Company;
   private readonly given = new Map<number, number>();
 
-  constructor(readonly scene: typeof scene extends fc.Arbitrary<infer T> ? T : never) {
+  constructor(readonly scene: Scene) {
     const { total, concurrency, batch, tolerate, attempts, joins } = scene;
     const retry = { attempts, delay_ms: 1_000, backoff: 1, max_delay_ms: 1_000, on: ["all"] };
     const item = system("true {{item}}", [], attempts === 1 ? {} : { retry });

@@ -1,4 +1,5 @@
 /** Writes what turns put on record of Maps and their items, in the statement that commits the turns. */
+import type { Json } from "../../../../../actors/kernel/json.ts";
 import { type ItemsFact, itemsFact } from "../../../../../actors/workflow/run/map/rows.ts";
 import type { Fact, FactWriter, Statement } from "../../../../runtime/port.ts";
 
@@ -40,10 +41,12 @@ export const itemFacts: FactWriter = {
   },
 };
 
+type RowOfRun = { readonly run_id: string; readonly [column: string]: Json };
+
 /** Parts of one statement do not see each other's rows: of each row the last word counts, and none of a run that goes. */
 function lastOf(facts: readonly Fact[]) {
-  const maps = new Map<string, { readonly run_id: string }>();
-  const items = new Map<string, { readonly run_id: string }>();
+  const maps = new Map<string, RowOfRun>();
+  const items = new Map<string, RowOfRun>();
   const gone = new Set<string>();
   for (const { tenant, fact } of facts) {
     // Actors make them by the definition alone.
@@ -58,7 +61,6 @@ function lastOf(facts: readonly Fact[]) {
     if (said.of === "map") maps.set(key, { ...place, total: said.total, ended: said.ended });
     else for (const item of said.items) items.set(`${key}/${attempt}/${item.index}`, { ...place, ...item });
   }
-  const kept = <T extends { readonly run_id: string }>(rows: ReadonlyMap<string, T>) =>
-    [...rows.values()].filter(({ run_id }) => !gone.has(run_id));
+  const kept = (rows: ReadonlyMap<string, RowOfRun>) => [...rows.values()].filter(({ run_id }) => !gone.has(run_id));
   return { maps: kept(maps), items: kept(items), gone: [...gone] };
 }
