@@ -21,9 +21,9 @@ export function dropNotes(run: RunTurn): void {
   run.changeLine({ notes: {} });
 }
 
-/** Gives up what every line that has not ended is at. @param leave of the line in focus */
+/** Gives up what every line of the state at work is at that has not ended. @param leave of the line in focus */
 export function leaveLines(run: RunTurn, leave: () => void): void {
-  for (const { name, end } of linesOf(run.state.current)) {
+  for (const { name, end } of linesOf(run.current)) {
     if (end !== null) continue;
     run.inLine(name, () => {
       leave();
