@@ -77,6 +77,7 @@ function deadlineOf(run: RunTurn, { kind, timeout_ms }: State): number | null {
 export function beginAgain(run: RunTurn): void {
   const { current, definition } = run;
   const attempt = (current.attempt ?? 1) + 1;
+  run.cancelTimer(retryTimer(current.entry));
   run.move({ current: { ...current, attempt, deadline_at: deadlineOf(run, definition) } });
   begin(run, definition);
 }

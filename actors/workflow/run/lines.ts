@@ -23,7 +23,7 @@ export function dropNotes(run: RunTurn): void {
   } else run.changeLine({ notes: {}, bytes: 0 });
 }
 
-/** Gives up what every line that has not ended is at. @param leave of the line in focus */
+/** Gives up what every line of the state at work is at that has not ended. @param leave of the line in focus */
 export function leaveLines(run: RunTurn, leave: () => void): void {
   for (const { name, end } of linesOf(run.current)) {
     if (end !== null) continue;

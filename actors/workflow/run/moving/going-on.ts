@@ -8,7 +8,7 @@ import * as batch from "../map/batch.ts";
 import { closeTurn } from "../map/closing.ts";
 import { settle } from "../settling.ts";
 import { type Serve, serveWaits } from "../signals/signals.ts";
-import { isOver, retryTimer } from "../state.ts";
+import { isOver } from "../state.ts";
 import type { RunTurn } from "../turn.ts";
 import { linesOf } from "../work.ts";
 import { placesOf } from "./places.ts";
@@ -43,10 +43,8 @@ function takeUp(run: RunTurn): boolean {
 /** Attempts whose time came while the run was paused. */
 export function tryAgain(run: RunTurn): void {
   for (const { line, current } of placesOf(run.state.current)) {
-    const { work, entry } = current;
-    if (work.of !== "backoff" || run.now < work.until) continue;
-    run.cancelTimer(retryTimer(entry));
-    run.inLine(line, () => beginAgain(run));
+    const { work } = current;
+    if (work.of === "backoff" && run.now >= work.until) run.inLine(line, () => beginAgain(run));
   }
 }
 
