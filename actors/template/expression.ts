@@ -13,7 +13,7 @@
 import type { Json } from "../kernel/json.ts";
 import { Effort } from "./effort.ts";
 import { helpers, isTrue, member, type Value } from "./helpers.ts";
-import { compileExpression, TemplateError } from "./template.ts";
+import { type CompiledExpression, compileExpression, TemplateError } from "./template.ts";
 
 /** An expression that is not understood; the message says why and where. */
 export class ExpressionError extends Error {
@@ -33,7 +33,7 @@ type Variables = { readonly [name: string]: Value };
 /** An expression that was read; `evaluateExpression` says what it comes to. */
 export type Expression =
   | { readonly form: "infix"; readonly root: Node }
-  | { readonly form: "template"; readonly value: (variables: Variables, effort: Effort) => Value };
+  | ({ readonly form: "template" } & CompiledExpression);
 
 const maxCharacters = 4096;
 const deepest = 32;
@@ -46,12 +46,12 @@ export function parseExpression(text: string): Expression {
     return { form: "infix", root: new Parser(tokensOf(text)).whole() };
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
-    return { form: "template", value: templateValue(text, error) };
+    return { form: "template", ...templateExpression(text, error) };
   }
 }
 
 /** @throws ExpressionError the fault of the infix reading: it is what authors mostly write */
-function templateValue(text: string, infix: ExpressionError): (variables: Variables, effort: Effort) => Value {
+function templateExpression(text: string, infix: ExpressionError): CompiledExpression {
   // Templates allow nearly any character in a name: a mistyped operator would become a path that leads nowhere.
   const names = text.replace(/"[^"]*"|'[^']*'|\[[^\]]*\]/g, "");
   if (/[^\w\s.@()/-]/.test(names)) throw infix;
@@ -60,6 +60,24 @@ function templateValue(text: string, infix: ExpressionError): (variables: Variab
   } catch (error) {
     if (error instanceof TemplateError) throw infix;
     throw error;
+  }
+}
+
+/** The names that the paths of an expression begin with: the variables that it asks for. */
+export function rootsOf(expression: Expression): ReadonlySet<string> {
+  return expression.form === "template" ? expression.roots : new Set(rootsWithin(expression.root));
+}
+
+function rootsWithin(node: Node): readonly string[] {
+  switch (node.is) {
+    case "literal":
+      return [];
+    case "path":
+      return node.names.slice(0, 1);
+    case "not":
+      return rootsWithin(node.of);
+    default:
+      return [...rootsWithin(node.left), ...rootsWithin(node.right)];
   }
 }
 

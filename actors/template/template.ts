@@ -107,15 +107,23 @@ export function compile(source: string): Template {
   return template;
 }
 
+/** An expression that was read. */
+export interface CompiledExpression {
+  readonly value: (variables: Variables, effort?: Effort) => Value;
+  /** The names that its paths begin with. */
+  readonly roots: ReadonlySet<string>;
+}
+
 /**
  * What `{{#if …}}` would be given: a path, a literal, or a helper call with or without its parentheses.
  * @throws TemplateError when the text is none of these
  */
-export function compileExpression(text: string): (variables: Variables, effort?: Effort) => Value {
+export function compileExpression(text: string): CompiledExpression {
   const expression = readExpression(text) ?? readExpression(`(${text})`);
   if (expression === null) throw new TemplateError("This is neither a path nor a call of a helper");
-  checkExpression(expression, 0, new Set());
-  return (variables, effort) => new Rendering(variables, 0, effort).evaluate(expression);
+  const roots = new Set<string>();
+  checkExpression(expression, 0, roots);
+  return { value: (variables, effort) => new Rendering(variables, 0, effort).evaluate(expression), roots };
 }
 
 /**
@@ -123,7 +131,7 @@ export function compileExpression(text: string): (variables: Variables, effort?:
  * @throws TemplateError when the text is neither, or the evaluation takes too long
  */
 export function evaluate(expressionText: string, variables: Variables): Value {
-  return compileExpression(expressionText)(variables);
+  return compileExpression(expressionText).value(variables);
 }
 
 /** @returns null when the text is no single expression, or more than that: it could close the block itself */

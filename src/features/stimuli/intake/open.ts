@@ -1,5 +1,4 @@
 /** What a node does with stimuli, put together: acceptance, the way to a run, what is done in the background. */
-import type { Counter } from "prom-client";
 import type { Tenants } from "../../../identity/tenants/tenants.ts";
 import type { Sql } from "../../../store/postgres/pool.ts";
 import type { Limiter } from "../../limits/port.ts";
@@ -11,7 +10,9 @@ import { createAcceptance } from "./acceptance.ts";
 import { createArrivingBodies } from "./arriving-bodies.ts";
 import { watchBacklog } from "./backlog.ts";
 import { createBodyBudget, withinBudget } from "./body-budget.ts";
+import { createFilter } from "./filter.ts";
 import { createIntake, rateUse } from "./intake.ts";
+import type { StimulusMetrics } from "./metrics.ts";
 import { createDrain } from "./processing/drain.ts";
 import { createProcessor } from "./processing/processor.ts";
 import { watchSettled } from "./processing/settled-watch.ts";
@@ -27,8 +28,7 @@ export interface StimuliOptions {
   readonly runs: Pick<Runs, "startAs" | "startedAs" | "newId">;
   readonly limiter: Pick<Limiter, "debit" | "refund">;
   readonly classifier: Pick<Classifier, "classify">;
-  /** Stimuli by what happened to them, and deliveries by the code they were turned away with. */
-  readonly metrics: { readonly events: Counter<"event">; readonly refusals: Counter<"code"> };
+  readonly metrics: StimulusMetrics;
   readonly report: (event: string, facts: Record<string, unknown>) => void;
   /** How long deliveries under way are waited for once the node leaves. */
   readonly drainMs: number;
@@ -84,6 +84,14 @@ export function openStimuli(options: StimuliOptions) {
   });
   const intake = withinBudget(taking, createBodyBudget());
   const arriving = createArrivingBodies();
+  const filter = createFilter({
+    sources: options.sources,
+    count(source, what) {
+      metrics.ignored(source, what);
+      report("stimulus_ignored", { tenant: source.tenant, source: source.source, ...what });
+    },
+    now,
+  });
   const deliver = createWebhooks({
     sources: options.sources,
     tenants: options.tenants,
@@ -91,6 +99,7 @@ export function openStimuli(options: StimuliOptions) {
     arriving,
     verifying: createBodyBudget(),
     intake,
+    filter,
     refused: (code) => metrics.refusals.inc({ code }),
     now,
   });
@@ -98,6 +107,7 @@ export function openStimuli(options: StimuliOptions) {
     records,
     intake,
     deliver,
+    filter,
     sourceOf: options.sources.sourceOf,
     async underWay<T>(work: () => Promise<T>, stopping: AbortSignal): Promise<T> {
       accepting++;

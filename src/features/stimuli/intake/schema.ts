@@ -31,6 +31,19 @@ export const Received = Type.Object({
 });
 export type Received = Static<typeof Received>;
 
+/** A message that its source passes over: nothing of it is stored. */
+export const IgnoredAnswer = Type.Object({
+  status: Type.Literal("ignored"),
+  reason: Type.Union([Type.Literal("event"), Type.Literal("match"), Type.Literal("match_failed")]),
+  /** As the provider calls it. */
+  event: Nullable(Text),
+  /** For people. */
+  message: Text,
+  stimulus_id: Type.Null(),
+  workflow_execution_id: Type.Null(),
+});
+export type IgnoredAnswer = Static<typeof IgnoredAnswer>;
+
 export const StimulusHeaders = Type.Object({
   "x-idempotency-key": Type.Optional(Type.String({ description: "Where the body names no key" })),
   "idempotency-key": Type.Optional(Type.String({ description: "Where neither is given" })),
@@ -58,4 +71,5 @@ export const named = {
   NewStimulus: StimulusBody,
   StimulusRouted: Routed,
   StimulusReceived: Received,
+  StimulusIgnored: IgnoredAnswer,
 };
