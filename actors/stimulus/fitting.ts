@@ -6,7 +6,7 @@ import {
   ExpressionError,
   evaluateExpression,
   parseExpression,
-  rootsOf,
+  pathsIn,
 } from "../template/expression.ts";
 import { member, print, type Value } from "../template/helpers.ts";
 import { payloadOf } from "./content.ts";
@@ -39,7 +39,7 @@ export function textAt(payload: Json, path: string): string | null {
   return value === undefined || value === null || typeof value === "object" ? null : print(value);
 }
 
-/** Whether something holds for a stimulus. @throws TemplateError where it would take too long */
+/** Whether something holds for a stimulus; what would take too long does not. */
 export type Matcher = (matter: Matter, effort?: Effort) => boolean;
 
 /** @param text of an expression; one that is not understood holds for nothing */
@@ -56,9 +56,8 @@ const variables: readonly string[] = ["payload", "headers"];
 export function matchFault(text: string): string | null {
   const expression = parsed(text);
   if (expression instanceof ExpressionError) return expression.message;
-  const others = [...rootsOf(expression)].filter((name) => !variables.includes(name));
-  if (others.length === 0) return null;
-  return `There is no ${others[0]}: an expression begins at ${variables.join(" or ")}`;
+  const other = pathsIn(expression).find(([root = ""]) => !variables.includes(root));
+  return other === undefined ? null : `sees ${variables.join(" and ")} only, and not ${other[0]?.slice(0, 80)}`;
 }
 
 function parsed(text: string): Expression | ExpressionError {

@@ -13,7 +13,7 @@
 import type { Json } from "../kernel/json.ts";
 import { Effort } from "./effort.ts";
 import { helpers, isTrue, member, type Value } from "./helpers.ts";
-import { type CompiledExpression, compileExpression, TemplateError } from "./template.ts";
+import { compileExpression, TemplateError } from "./template.ts";
 
 /** An expression that is not understood; the message says why and where. */
 export class ExpressionError extends Error {
@@ -33,7 +33,7 @@ type Variables = { readonly [name: string]: Value };
 /** An expression that was read; `evaluateExpression` says what it comes to. */
 export type Expression =
   | { readonly form: "infix"; readonly root: Node }
-  | ({ readonly form: "template" } & CompiledExpression);
+  | { readonly form: "template"; readonly value: (variables: Variables, effort: Effort) => Value };
 
 const maxCharacters = 4096;
 const deepest = 32;
@@ -46,12 +46,25 @@ export function parseExpression(text: string): Expression {
     return { form: "infix", root: new Parser(tokensOf(text)).whole() };
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
-    return { form: "template", ...templateExpression(text, error) };
+    return { form: "template", value: templateValue(text, error) };
   }
 }
 
+/** The paths that an infix expression asks for, each once; of one in the form of a template they are not known. */
+export function pathsIn(expression: Expression): readonly (readonly string[])[] {
+  if (expression.form === "template") return [];
+  const found = new Map<string, readonly string[]>();
+  const waiting: Node[] = [expression.root];
+  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+    if (node.is === "path") found.set(JSON.stringify(node.names), node.names);
+    else if (node.is === "not") waiting.push(node.of);
+    else if (node.is !== "literal") waiting.push(node.left, node.right);
+  }
+  return [...found.values()];
+}
+
 /** @throws ExpressionError the fault of the infix reading: it is what authors mostly write */
-function templateExpression(text: string, infix: ExpressionError): CompiledExpression {
+function templateValue(text: string, infix: ExpressionError): (variables: Variables, effort: Effort) => Value {
   // Templates allow nearly any character in a name: a mistyped operator would become a path that leads nowhere.
   const names = text.replace(/"[^"]*"|'[^']*'|\[[^\]]*\]/g, "");
   if (/[^\w\s.@()/-]/.test(names)) throw infix;
@@ -60,24 +73,6 @@ function templateExpression(text: string, infix: ExpressionError): CompiledExpre
   } catch (error) {
     if (error instanceof TemplateError) throw infix;
     throw error;
-  }
-}
-
-/** The names that the paths of an expression begin with: the variables that it asks for. */
-export function rootsOf(expression: Expression): ReadonlySet<string> {
-  return expression.form === "template" ? expression.roots : new Set(rootsWithin(expression.root));
-}
-
-function rootsWithin(node: Node): readonly string[] {
-  switch (node.is) {
-    case "literal":
-      return [];
-    case "path":
-      return node.names.slice(0, 1);
-    case "not":
-      return rootsWithin(node.of);
-    default:
-      return [...rootsWithin(node.left), ...rootsWithin(node.right)];
   }
 }
 

@@ -107,23 +107,15 @@ export function compile(source: string): Template {
   return template;
 }
 
-/** An expression that was read. */
-export interface CompiledExpression {
-  readonly value: (variables: Variables, effort?: Effort) => Value;
-  /** The names that its paths begin with. */
-  readonly roots: ReadonlySet<string>;
-}
-
 /**
  * What `{{#if …}}` would be given: a path, a literal, or a helper call with or without its parentheses.
  * @throws TemplateError when the text is none of these
  */
-export function compileExpression(text: string): CompiledExpression {
+export function compileExpression(text: string): (variables: Variables, effort?: Effort) => Value {
   const expression = readExpression(text) ?? readExpression(`(${text})`);
   if (expression === null) throw new TemplateError("This is neither a path nor a call of a helper");
-  const roots = new Set<string>();
-  checkExpression(expression, 0, roots);
-  return { value: (variables, effort) => new Rendering(variables, 0, effort).evaluate(expression), roots };
+  checkExpression(expression, 0, new Set());
+  return (variables, effort) => new Rendering(variables, 0, effort).evaluate(expression);
 }
 
 /**
@@ -131,7 +123,7 @@ export function compileExpression(text: string): CompiledExpression {
  * @throws TemplateError when the text is neither, or the evaluation takes too long
  */
 export function evaluate(expressionText: string, variables: Variables): Value {
-  return compileExpression(expressionText).value(variables);
+  return compileExpression(expressionText)(variables);
 }
 
 /** @returns null when the text is no single expression, or more than that: it could close the block itself */

@@ -6,6 +6,7 @@ import { limits } from "../../limits/feature.ts";
 import { runs } from "../../workflows/runs/feature.ts";
 import { classification } from "../classification/feature.ts";
 import { sources } from "../sources/feature.ts";
+import { waits } from "../waits/feature.ts";
 import { stimulusMetrics } from "./metrics.ts";
 import { openStimuli } from "./open.ts";
 import { intakeRoutes } from "./routes.ts";
@@ -15,8 +16,8 @@ export const intake = defineFeature({
   name: "stimuli/intake",
   tenantTables: ["stimuli", "stimulus_keys"],
   schemas: named,
-  needs: { sources, classification, runs, limits },
-  open({ sql, tenants, drainMs, now, newId, info }, { sources, classification, runs, limits }) {
+  needs: { sources, waits, classification, runs, limits },
+  open({ sql, tenants, drainMs, now, newId, info }, { sources, waits, classification, runs, limits }) {
     const metrics = stimulusMetrics();
     const stimuli = openStimuli({
       sql,
@@ -26,6 +27,7 @@ export const intake = defineFeature({
       failed: sources.failed,
       tenants,
       runs,
+      waits,
       limiter: limits,
       classifier: classification,
       metrics,

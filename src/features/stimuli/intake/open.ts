@@ -6,6 +6,7 @@ import type { Runs } from "../../workflows/runs/feature.ts";
 import type { Classifier } from "../classification/port.ts";
 import type { FailedVerifications } from "../sources/feature.ts";
 import type { Sources } from "../sources/port.ts";
+import type { Waits } from "../waits/port.ts";
 import { createAcceptance } from "./acceptance.ts";
 import { createArrivingBodies } from "./arriving-bodies.ts";
 import { watchBacklog } from "./backlog.ts";
@@ -26,6 +27,7 @@ export interface StimuliOptions {
   readonly failed: FailedVerifications;
   readonly tenants: Tenants;
   readonly runs: Pick<Runs, "startAs" | "startedAs" | "newId">;
+  readonly waits: Waits;
   readonly limiter: Pick<Limiter, "debit" | "refund">;
   readonly classifier: Pick<Classifier, "classify">;
   readonly metrics: StimulusMetrics;
@@ -51,6 +53,7 @@ export function openStimuli(options: StimuliOptions) {
   const processStimulus = createProcessor({
     sources: options.sources,
     runs: options.runs,
+    waits: options.waits,
     classify: options.classifier.classify,
     records,
     refund: (stimulus) =>

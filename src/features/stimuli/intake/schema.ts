@@ -15,12 +15,17 @@ export const StimulusBody = Type.Object(
 
 export const Routed = Type.Object({
   stimulus_id: Text,
-  workflow_execution_id: Text,
+  /** Null, like the members of its workflow: nothing routed it, and runs that waited for it took it. */
+  workflow_execution_id: Nullable(Text),
   status: Type.Literal("classified"),
-  workflow_id: Text,
-  workflow_name: Text,
-  routing_mode: Type.Union([Type.Literal("deterministic"), Type.Literal("llm_classified"), Type.Literal("override")]),
+  workflow_id: Nullable(Text),
+  workflow_name: Nullable(Text),
+  routing_mode: Nullable(
+    Type.Union([Type.Literal("deterministic"), Type.Literal("llm_classified"), Type.Literal("override")]),
+  ),
   confidence: Nullable(Type.Number()),
+  /** Runs that waited for it and took it, the first 100. */
+  taken_by: Type.Array(Text),
 });
 export type Routed = Static<typeof Routed>;
 

@@ -4,6 +4,7 @@ import type { RunState } from "../../../../actors/workflow/run/state.ts";
 import { defineProjection } from "../../../runtime/port.ts";
 import { countChanges } from "../../../runtime/reads/counters.ts";
 import { projectRows } from "../../../runtime/reads/rows.ts";
+import { waitRows } from "../../stimuli/waits/port.ts";
 
 /** Most turns change nothing that the table holds: what a run is at is read from its state. */
 const isNews = (before: RunState, after: RunState): boolean => before.status !== after.status;
@@ -44,5 +45,9 @@ const rowsOf = projectRows({ isNews, rowOf, upsert, remove });
 export const runsProjection = defineProjection(workflowRun, (changes) => {
   // A child record of items is no run of its own.
   const runs = changes.filter(({ before, after }) => (before ?? after)?.header.batch === undefined);
-  return [...rowsOf(runs), ...countChanges(workflowRun.kind, runs, ({ header }) => header.workflow_id)];
+  return [
+    ...rowsOf(runs),
+    ...countChanges(workflowRun.kind, runs, ({ header }) => header.workflow_id),
+    ...waitRows(changes),
+  ];
 });
