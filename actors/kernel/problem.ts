@@ -192,6 +192,7 @@ export const problems = {
   too_many_streams: 429,
   too_many_children: 429,
   too_many_checks: 429,
+  signal_buffer_full: 429,
   // dispatch gateway
   agent_mismatch: 403,
   dispatch_not_found: 404,

@@ -5,18 +5,25 @@ import { Fields } from "../../manifest/fields.ts";
 import { Findings } from "../../manifest/findings.ts";
 import { head } from "../../manifest/members.ts";
 import { object } from "../../manifest/object.ts";
-import { anything, either, flag, integer, text } from "../../manifest/shape.ts";
+import { anything, choice, either, flag, integer, list, text } from "../../manifest/shape.ts";
 import { checkStorable } from "../../manifest/storable.ts";
 import { type TextPaths, textPath } from "../../manifest/text-paths.ts";
+import { isContextName } from "../../policy/security/spec.ts";
 import type { Definition } from "../definition.ts";
 import { reservedKeys } from "../run/blackboard/variables.ts";
+import { checkBranches } from "./checks/branches.ts";
+import { checkCompensations } from "./checks/compensations.ts";
+import { warnOfUnboundedMaps } from "./checks/maps.ts";
+import { findMissingPaths } from "./checks/missing-paths.ts";
+import { warnOfPaths } from "./checks/reachable.ts";
+import { Ways } from "./checks/ways.ts";
 import type { JudgedWorkflow, WorkflowOffer } from "./judged.ts";
 import type { Reading } from "./members.ts";
 import { metadata, noMetadata } from "./metadata.ts";
-import { findMissingPaths } from "./missing-paths.ts";
-import { warnOfPaths } from "./reachable.ts";
 import { referencesOf } from "./references.ts";
-import { namesOf, states } from "./states/states.ts";
+import { checkScheduledInputs, schedules } from "./schedules.ts";
+import { allNamesOf, namesOf } from "./states/by-name.ts";
+import { states } from "./states/states.ts";
 import { storage } from "./storage.ts";
 import { Templates } from "./templates.ts";
 
@@ -33,10 +40,7 @@ const context = either("must be an object", { object: anything })
   })
   .schema({ type: "object", maxProperties: maxContextKeys });
 
-type Body = Pick<
-  Definition,
-  "context" | "initial_state" | "max_total_transitions" | "strict_templates" | "storage" | "states"
->;
+type Body = Omit<Definition, "name" | "version" | "input_schema" | "output_schema" | "output_template">;
 
 const emptyBody: Body = {
   context: {},
@@ -58,11 +62,21 @@ const spec = object({
     .or(""),
   max_total_transitions: integer(1, 100).or(emptyBody.max_total_transitions),
   strict_templates: flag(),
-}).build(({ states, context, ...read }, fields, { paths }: Reading): Body => {
-  const body = { ...read, context: isObject(context) ? context : {}, states: Object.fromEntries(states ?? []) };
-  warnOfPaths(body.initial_state, body.states, paths, fields.findings);
-  return body;
-});
+  security_context: text({ min: 1, max: 128 }).check((name) =>
+    isContextName(name) ? null : ["there is no such security context", "unknown_security_context"],
+  ),
+  compensate_on: list(choice("failed", "cancelled", "timed_out"), 3).as((ends) => [...new Set(ends)]),
+  schedules,
+}).build(
+  ({ states, context, security_context, compensate_on, schedules, ...read }): Body => ({
+    ...read,
+    context: isObject(context) ? context : {},
+    states: Object.fromEntries(states ?? []),
+    ...(security_context === null ? {} : { security_context }),
+    ...(compensate_on === null ? {} : { compensate_on }),
+    ...(schedules === null || schedules.length === 0 ? {} : { schedules: [...schedules] }),
+  }),
+);
 
 const manifest = object({ ...head("Workflow"), metadata: metadata.required(), spec: spec.required() });
 
@@ -85,6 +99,8 @@ export function judgeWorkflow(document: Json, offer: WorkflowOffer): JudgedWorkf
     offer,
     templates: new Templates(),
     states: namesOf(written),
+    names: allNamesOf(written),
+    isInBranch: false,
     shared: new Set(),
     paths: new Map(),
   };
@@ -93,7 +109,18 @@ export function judgeWorkflow(document: Json, offer: WorkflowOffer): JudgedWorkf
   const { name, version, input_schema, output_schema, output_template } = head;
   const body = read?.spec ?? emptyBody;
   const definition = { name, version, input_schema, output_schema, output_template, ...body };
-  findMissingPaths(definition, reading.templates, findings);
+  checkStates(definition, reading, findings);
+  checkScheduledInputs(definition, findings);
   const { issues, warnings } = findings;
   return { definition, metadata: head, references: referencesOf(definition, reading.paths), issues, warnings };
+}
+
+/** What is found of the states together. */
+function checkStates(definition: Definition, { paths, templates }: Reading, findings: Findings): void {
+  const ways = new Ways(definition.states);
+  checkCompensations(definition, ways, paths, findings);
+  checkBranches(ways, paths, findings);
+  warnOfPaths(definition.initial_state, ways, paths, findings);
+  warnOfUnboundedMaps(definition, paths, findings);
+  findMissingPaths(definition, templates, ways, paths, findings);
 }

@@ -7,14 +7,34 @@ import type { ChildWaiting } from "../../execution/child.ts";
 import { workflowRunProtocol } from "./messages.ts";
 import { stateTimer } from "./state.ts";
 import type { RunTurn } from "./turn.ts";
-import type { Current } from "./work.ts";
+import type { Current, Line } from "./work.ts";
 
 export function childWaiting(run: RunTurn, { child_execution_id: child, ...news }: ChildWaiting): void {
   const others = (run.current.waits ?? []).filter((one) => one.child !== child);
   const isOver = news.waiting === null && news.since === null;
   run.move({ current: { ...run.current, waits: isOver ? others : [...others, { child, ...news }] } });
   keepClock(run);
+  // A Branch follows its lines when the turn is over.
+  if (run.focus === null || run.state.current?.work.of !== "branch") tellParent(run);
+}
+
+/** A Branch waits for whom its lines wait for, and its clock stands still as long as that of one of their states does. */
+export function followLines(run: RunTurn): void {
+  const { current } = run.state;
+  if (current?.work.of !== "branch") return;
+  const { waits: had = [] } = current;
+  const waits = current.work.lines.flatMap(waitOf);
+  if (JSON.stringify(had) === JSON.stringify(waits)) return;
+  run.move({ current: { ...current, waits } });
+  keepClock(run);
   tellParent(run);
+}
+
+function waitOf({ name, current }: Line): NonNullable<Current["waits"]> {
+  const waiting = current === null ? null : firstWait(current);
+  const { stands } = current ?? {};
+  if (waiting === null && stands === undefined) return [];
+  return [{ child: name, waiting, since: stands?.since ?? null, most_ms: stands?.lent_ms ?? 0 }];
 }
 
 /** The open approval of a child that ends first; null: none is open. */

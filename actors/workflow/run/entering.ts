@@ -4,6 +4,7 @@ import { maxBlackboardBytes } from "./blackboard/size.ts";
 import { fail } from "./ending.ts";
 import { faultOf, immediately } from "./kind.ts";
 import { kindOf } from "./kinds/registry.ts";
+import { leaveLines } from "./lines.ts";
 import { tooLarge } from "./settling.ts";
 import { retryTimer, stateTimer } from "./state.ts";
 import type { RunTurn } from "./turn.ts";
@@ -23,7 +24,7 @@ export function enter(run: RunTurn, target: string, feedback: string | null): vo
   else if (header.batch !== undefined) reach(run, target, header.batch.visit, state, feedback);
   else if (visit > state.max_state_visits) failByVisits(run, target, state.max_state_visits, visit);
   else if (transition_count >= definition.max_total_transitions) {
-    fail(run, "transition_limit", `More than ${definition.max_total_transitions} states would be entered`);
+    fail(run, "transition_limit", `More than ${definition.max_total_transitions} states would be entered`, true);
   } else {
     reach(run, target, visit, state, feedback);
   }
@@ -42,7 +43,7 @@ function failByVisits(run: RunTurn, name: string, max: number, actual: number): 
     state_name: name,
     details: { state_name: name, max_visits: max, actual_visits: actual },
   });
-  fail(run, "state_visit_limit", message);
+  fail(run, "state_visit_limit", message, true);
 }
 
 function arrive(run: RunTurn, name: string, visit: number, state: State): void {
@@ -75,9 +76,8 @@ function deadlineOf(run: RunTurn, { kind, timeout_ms }: State): number | null {
 /** The next attempt at the state at work, whose time to wait is over. */
 export function beginAgain(run: RunTurn): void {
   const { current, definition } = run;
-  const { waits: _, stands: __, ...kept } = current;
   const attempt = (current.attempt ?? 1) + 1;
-  run.move({ current: { ...kept, attempt, deadline_at: deadlineOf(run, definition) } });
+  run.move({ current: { ...current, attempt, deadline_at: deadlineOf(run, definition) } });
   begin(run, definition);
 }
 
@@ -90,7 +90,7 @@ function begin(run: RunTurn, state: State): void {
   } catch (error) {
     if (error instanceof BlackboardFull) {
       leaveState(run, "failed");
-      fail(run, "blackboard_too_large", tooLarge);
+      fail(run, "blackboard_too_large", tooLarge, true);
       return;
     }
     const result = faultOf(error);
@@ -112,6 +112,7 @@ export function leaveWork(run: RunTurn, reason: string): void {
     run.cancelTimer(retryTimer(entry));
     return;
   }
+  leaveLines(run, () => leaveState(run, reason));
   kindOf(run.definition.kind).leave(run, reason);
   if (deadline_at !== null) run.cancelTimer(stateTimer(entry));
 }

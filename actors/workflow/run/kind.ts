@@ -63,6 +63,10 @@ export interface KindOfState<K extends StateKind> {
   runEnded?(run: RunTurn, end: RunEnd): void;
   /** Some of its lines have ended. Called after every turn as long as it leaves such lines among the others. */
   linesEnded?(run: RunTurn): void;
+  /** What its lines have come to together: those that are still at work are then given up. Null: it is still open. */
+  joins?(run: RunTurn): StateResult | null;
+  /** The signal that the work (`of: "wait"`, `on: "signal"`) waits for. */
+  signalled?(run: RunTurn, signal: { readonly payload?: Json }): void;
   /** The stimulus that the work (`of: "wait"`, `on: "stimulus"`) waits for: the state takes it. */
   stimulusTaken?(run: RunTurn, stimulus: TakenStimulus): void;
   /** The work cannot wait for a stimulus: `too_many_waits`, or the look back could not be done. */

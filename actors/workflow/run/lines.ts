@@ -1,5 +1,5 @@
 /** Lines: the ways that a Branch, or a child record of items, goes at once. */
-import { memberBytes } from "./blackboard/size.ts";
+import { notesBytes } from "./blackboard/notes.ts";
 import type { RunTurn } from "./turn.ts";
 import { type Line, linesOf } from "./work.ts";
 
@@ -12,10 +12,6 @@ export const lineTo = (name: string, target: string, notes: Line["notes"] = {}):
   last: null,
   end: null,
 });
-
-/** Bytes of what a line lays over the blackboard. */
-export const notesBytes = (notes: Line["notes"]): number =>
-  Object.entries(notes).reduce((sum, [key, value]) => sum + memberBytes(key, value), 0);
 
 /** What the line in focus wrote is forgotten: it has ended. */
 export function dropNotes(run: RunTurn): void {

@@ -10,6 +10,7 @@ import { Nothing, Nullable } from "../../kernel/schema.ts";
 import { Definition } from "../definition.ts";
 import { stimulusMessages } from "./activities/stimulus.ts";
 import { agentStart, cleanup, commandRun, runStart, webhookCall } from "./activities.ts";
+import { signalMessages } from "./signals/messages.ts";
 import { RunHeader, RunStatus } from "./state.ts";
 
 const Entry = Type.Object({ entry: Type.Integer() });
@@ -85,6 +86,7 @@ export const workflowRunProtocol = defineProtocol({
     webhook_answered: message({ body: outcomeOf(webhookCall) }),
     cleaned_up: message({ body: outcomeOf(cleanup) }),
     ...stimulusMessages,
+    ...signalMessages,
     /** By the last turn of a child execution. */
     ...parentMessages,
     /** By the last turn of a sub-workflow. */

@@ -14,7 +14,7 @@ export function concernsCommand({ id }: Pick<Outcome, "id">): Concerns {
 
 /** Of activity `workflow.webhook`. */
 export function concernsWebhook(runId: string, { id }: Pick<Outcome, "id">): Concerns {
-  return ({ entry }) => id === webhookId(runId, entry);
+  return (current) => id === webhookId(runId, current);
 }
 
 /** @param id of an agent execution */
@@ -33,7 +33,8 @@ function childrenOf(work: Work): readonly AgentChild[] {
 }
 
 /** Ids of pieces of work. */
-export const webhookId = (runId: string, entry: number): string => `webhook:${runId}:${entry}`;
+export const webhookId = (runId: string, { entry, attempt = 1 }: Pick<Current, "entry" | "attempt">): string =>
+  attempt === 1 ? `webhook:${runId}:${entry}` : `webhook:${runId}:${entry}:${attempt}`;
 export const agentStartId = (childId: string): string => `agent:${childId}`;
 export const runStartId = (childId: string): string => `run:${childId}`;
 /** The child that an outcome of `workflow.agent` speaks of. */

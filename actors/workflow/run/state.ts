@@ -7,6 +7,7 @@ import { Nullable, Text } from "../../kernel/schema.ts";
 import { Ceilings } from "../../policy/ceilings.ts";
 import { CountedFor } from "../../policy/rates/counted.ts";
 import { Definition } from "../definition.ts";
+import { BufferedSignal, HeardSignal, ItemWait } from "./signals/messages.ts";
 import { Current, Moment, Next } from "./work.ts";
 
 export const RunStatus = Type.Union([
@@ -130,6 +131,12 @@ export const RunState = Type.Object({
   /** The first ones; absent where there is none. */
   warnings: Type.Optional(Type.Array(RunWarning)),
   ending: Nullable(RunEnding),
+  /** Came before their Waits, oldest first; absent: none. */
+  signals: Type.Optional(Type.Array(BufferedSignal)),
+  /** The last signals that may be repeated. */
+  heard: Type.Optional(Type.Array(HeardSignal)),
+  /** Items of the Map at work that wait for signals, in the order in which they began to. */
+  item_waits: Type.Optional(Type.Array(ItemWait)),
   definition: Definition,
   input: AnyJson,
   /** System keys included, as docs/reference/workflows.md lists them. */

@@ -12,6 +12,7 @@ import { TurnEffects } from "../../kernel/turn.ts";
 import { Effort, MissingPath } from "../../template/effort.ts";
 import { compile, type Part } from "../../template/template.ts";
 import type { State } from "../definition.ts";
+import { notesGrowth } from "./blackboard/notes.ts";
 import { memberBytes } from "./blackboard/size.ts";
 import { variablesOf } from "./blackboard/variables.ts";
 import type { WorkflowRunMessages } from "./messages.ts";
@@ -103,9 +104,15 @@ export class RunTurn extends TurnEffects<WorkflowRunMessages> {
   }
   /** Sets the state at work in the line in focus, the one that comes next, or both. */
   move(members: { readonly current?: Current | null; readonly next?: RunState["next"] }): void {
-    if (this.focused === null) this.next = { ...this.next, ...members };
-    // A state of a line goes no several ways itself: its work is none that has lines.
-    else this.changeLine(members as Partial<Line>);
+    if (this.focused !== null) {
+      // A state of a line goes no several ways itself: its work is none that has lines.
+      this.changeLine(members as Partial<Line>);
+      return;
+    }
+    const { current, blackboard_bytes: bytes } = this.next;
+    // What lines wrote takes room as long as the lines are there.
+    const growth = members.current === undefined ? 0 : notesGrowth(linesOf(current), linesOf(members.current));
+    this.next = { ...this.next, ...members, blackboard_bytes: bytes + growth };
   }
   /** Changes members of the line in focus. @throws when the main line is: a fault of the caller */
   changeLine(members: Partial<Line>): void {

@@ -165,6 +165,8 @@ export const Line = Type.Object({
       status: Type.Union([Type.Literal("completed"), Type.Literal("failed")]),
       error: Nullable(Text),
       error_code: Nullable(Text),
+      /** It ends the run as well: a limit of the run was reached in this line. */
+      whole: Type.Optional(Type.Literal(true)),
     }),
   ),
 });
