@@ -5,7 +5,7 @@ import { unsupported } from "../../../../manifest/members.ts";
 import { object, variants } from "../../../../manifest/object.ts";
 import { choice, integer, Shape } from "../../../../manifest/shape.ts";
 import type { ItemState, MapState } from "../../../definition/composed-states.ts";
-import { maxItems } from "../../checks/maps.ts";
+import { maxItems } from "../../../run/map/items.ts";
 import { blackboardKey, type Of, type Reading, templateTree, timeout } from "../../members.ts";
 import { isLiteral } from "../../templates.ts";
 import { itemKinds } from "../kinds.ts";
