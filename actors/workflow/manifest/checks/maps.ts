@@ -2,8 +2,8 @@
 import { isObject, type Json } from "../../../kernel/json.ts";
 import type { Findings } from "../../../manifest/findings.ts";
 import { compile } from "../../../template/template.ts";
+import { maxItems } from "../../definition/composed-states.ts";
 import type { Definition, State } from "../../definition.ts";
-import { maxItems } from "../../run/map/items.ts";
 import { isLiteral } from "../templates.ts";
 import { type Paths, pathOf } from "./ways.ts";
 
