@@ -302,15 +302,13 @@ function atWork(
 const isIdle = ({ work }: Current): boolean => work.of === "immediate" || work.of === "backoff";
 
 /** The signal that an item waits for; it goes back to the run where the item waits no more. */
-function itemSignalled(state: State, { entry, name, ...signal }: ItemSignal, context: Context): Result<never> {
+function itemSignalled(state: State, { run_id, entry, name, ...signal }: ItemSignal, context: Context): Result<never> {
   const waits = (current: Current): boolean =>
     current.entry === entry && current.work.of === "wait" && current.work.on === "signal";
   if (placesOf(state?.current ?? null).some(({ current }) => waits(current))) {
     return atWork(state, context, waits, (_, run) => serve(run, signal));
   }
-  const batch = state?.header.batch;
-  if (batch === undefined) return unchanged(state);
-  const back = tell(workflowRunProtocol, batch.run_id, "signal_returned", { name, ...signal }, { coCommit: true });
+  const back = tell(workflowRunProtocol, run_id, "signal_returned", { name, ...signal }, { coCommit: true });
   return { state, effects: [back] };
 }
 
