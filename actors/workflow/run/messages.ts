@@ -8,6 +8,7 @@ import { AnyJson, JsonObject } from "../../kernel/json.ts";
 import { defineProtocol, message } from "../../kernel/message.ts";
 import { Nothing, Nullable } from "../../kernel/schema.ts";
 import { Definition } from "../definition.ts";
+import { admission } from "./activities/admission.ts";
 import { agentStart, cleanup, commandRun, runStart, webhookCall } from "./activities.ts";
 import { RunHeader, RunStatus } from "./state.ts";
 
@@ -75,6 +76,8 @@ export const workflowRunProtocol = defineProtocol({
       }),
       reply: StartReply,
     }),
+    /** By the run that it follows, in the commit of that one's end. */
+    follow: message({ body: Type.Object({ header: RunHeader, definition: Definition, input: AnyJson }) }),
     /** To itself: finishes a state whose work needs no other actor and no activity. */
     advance: message({ body: Entry }),
     /** Outcomes of activities. */
@@ -83,6 +86,7 @@ export const workflowRunProtocol = defineProtocol({
     run_started: message({ body: outcomeOf(runStart) }),
     webhook_answered: message({ body: outcomeOf(webhookCall) }),
     cleaned_up: message({ body: outcomeOf(cleanup) }),
+    admitted: message({ body: outcomeOf(admission) }),
     /** By the last turn of a child execution. */
     ...parentMessages,
     /** By the last turn of a sub-workflow. */
@@ -93,8 +97,14 @@ export const workflowRunProtocol = defineProtocol({
     state_overdue: message({ body: Entry }),
     retry_due: message({ body: Entry }),
     deadline: message({ body: Nothing }),
-    /** Repeatable, like the three that follow. */
-    cancel: message({ body: Type.Object({ reason: Nullable(Type.String()) }), reply: CancelReply }),
+    /**
+     * Repeatable, like the three that follow. `compensate`: whether what was done is undone; absent: as the definition
+     * says. False ends compensations under way as well.
+     */
+    cancel: message({
+      body: Type.Object({ reason: Nullable(Type.String()), compensate: Type.Optional(Type.Boolean()) }),
+      reply: CancelReply,
+    }),
     pause: message({ body: Nothing, reply: PauseReply }),
     resume: message({ body: Nothing, reply: PauseReply }),
     /** Cancels it if need be; its record and its events go. `by` is absent where its time is over. */

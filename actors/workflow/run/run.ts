@@ -17,12 +17,13 @@ import { auditEntry } from "../../kernel/audit.ts";
 import { schedule } from "../../kernel/effect.ts";
 import { iso } from "../../kernel/time.ts";
 import type { Context } from "../../kernel/turn.ts";
-import { firstState } from "./blackboard/seed.ts";
+import { firstState, noteSeed } from "./blackboard/seed.ts";
 import { maxBlackboardBytes } from "./blackboard/size.ts";
-import { unwantedAgent, unwantedRun } from "./cancel-unwanted.ts";
+import { unwantedAgent, unwantedRun, unwantedVolumes } from "./cancel-unwanted.ts";
 import { childWaiting } from "./child-waits.ts";
-import { cancel, fail, timeOut } from "./ending.ts";
-import { beginAgain, enter, leaveState, leaveWork } from "./entering.ts";
+import { admittedState, askForAdmission, pendingState } from "./continuing.ts";
+import { cancel, fail, stopCompensating, timeOut } from "./ending.ts";
+import { beginAgain, enter, leaveState, leaveWork, undoNext } from "./entering.ts";
 import type { AnyKind, StateResult } from "./kind.ts";
 import { faultOf } from "./kind.ts";
 import { kindOf } from "./kinds/registry.ts";
@@ -30,7 +31,7 @@ import { type CancelReply, type PauseReply, type StartReply, workflowRunProtocol
 import { listedMembers } from "./record/record.ts";
 import { agentOf, concernsChild, concernsCommand, concernsRun, concernsWebhook, subrunOf } from "./relevance.ts";
 import { settle, tooLarge } from "./settling.ts";
-import { DEADLINE, isOver, RunState, retryTimer, stateTimer } from "./state.ts";
+import { DEADLINE, isCompensating, isOver, RunState, retryTimer, stateTimer } from "./state.ts";
 import { type Result, RunTurn, unchanged } from "./turn.ts";
 import { commandUsed } from "./usage.ts";
 import { type Current, linesOf } from "./work.ts";
@@ -46,8 +47,33 @@ export const workflowRun = defineActor({
     start(state, body, context) {
       if (state !== null) return unchanged(state, startReply(state, context));
       const run = new RunTurn(firstState(body, context), context);
+      noteSeed(run, body);
       begin(run);
       return run.turn(startReply(run.state, context));
+    },
+
+    follow(state, body, context) {
+      if (state !== null) return unchanged(state);
+      const run = new RunTurn(pendingState(body, context), context);
+      const { deadline_at } = run.state;
+      if (deadline_at !== null) run.schedule(DEADLINE, deadline_at, "deadline", {});
+      askForAdmission(run);
+      return run.turn();
+    },
+    admitted(state, outcome, context) {
+      if (state?.status !== "pending") {
+        const stray = outcome.ok && state !== null ? unwantedVolumes(context.key, outcome.value.header) : [];
+        return { state, effects: stray };
+      }
+      if (!outcome.ok) {
+        const refused = new RunTurn(state, context);
+        fail(refused, outcome.code, outcome.message);
+        return refused.turn();
+      }
+      const run = new RunTurn(admittedState(state, outcome.value, context), context);
+      noteSeed(run, { definition: run.state.definition, overrides: {}, resume: null });
+      begin(run);
+      return run.turn();
     },
 
     advance: (state, { entry }, context) =>
@@ -125,18 +151,21 @@ export const workflowRun = defineActor({
     deadline: (state, _, context) =>
       within(state, context, (run) => {
         const { deadline_at } = run.state;
-        if (deadline_at === null) return;
+        if (deadline_at === null || isCompensating(run.state)) return;
         if (run.now < deadline_at) return run.schedule(DEADLINE, deadline_at, "deadline", {});
         leaveState(run, "timed_out");
         timeOut(run);
       }),
 
-    cancel(state, { reason }, context) {
+    cancel(state, { reason, compensate }, context) {
       if (state === null) return unchanged(null, { outcome: "unknown" });
-      if (isOver(state)) return unchanged(state, cancelReply(state));
+      const isGivenUp = compensate === false;
+      if (isOver(state) || (isCompensating(state) && !isGivenUp)) return unchanged(state, cancelReply(state));
       const run = new RunTurn(state, context);
       leaveState(run, "cancelled");
-      cancel(run, reason);
+      if (isCompensating(state)) stopCompensating(run, "given up");
+      else cancel(run, reason, compensate);
+      goOn(run);
       return run.turn(cancelReply(run.state));
     },
 
@@ -172,7 +201,7 @@ export const workflowRun = defineActor({
       }
       if (!isOver(state)) {
         leaveState(run, "deleted");
-        cancel(run, "deleted");
+        cancel(run, "deleted", false);
       }
       return run.end({ outcome: "erased" });
     },
@@ -183,7 +212,7 @@ export const workflowRun = defineActor({
 function timersOf(state: RunState) {
   const { deadline_at, current } = state;
   if (isOver(state)) return [];
-  const whole = deadline_at === null ? [] : [schedule(DEADLINE, deadline_at, "deadline", {})];
+  const whole = deadline_at === null || isCompensating(state) ? [] : [schedule(DEADLINE, deadline_at, "deadline", {})];
   return [
     ...whole,
     ...placesOf(current)
@@ -199,10 +228,10 @@ function timerAt({ entry, deadline_at, work }: Current) {
 }
 
 function begin(run: RunTurn): void {
-  const { header, deadline_at, blackboard_bytes } = run.state;
+  const { header, deadline_at, blackboard_bytes, started_at } = run.state;
   run.emit("WorkflowExecutionStarted", {
     message: `${header.workflow_name} ${header.workflow_version} began`,
-    details: { workflow_id: header.workflow_id, started_at: run.at },
+    details: { workflow_id: header.workflow_id, started_at: iso(started_at) },
   });
   if (deadline_at !== null) run.schedule(DEADLINE, deadline_at, "deadline", {});
   if (blackboard_bytes > maxBlackboardBytes) fail(run, "blackboard_too_large", tooLarge);
@@ -218,6 +247,7 @@ function goOn(run: RunTurn): void {
     isMoving = enterNext(run, null);
     for (const { name } of linesOf(run.state.current)) isMoving = enterNext(run, name) || isMoving;
     isMoving = closeLines(run) || isMoving;
+    isMoving = undoNext(run) || isMoving;
   }
 }
 
@@ -299,6 +329,9 @@ function startReply({ started_at }: RunState, { key }: Context): StartReply {
   return { accepted: true, execution_id: key, status: "running", started_at: iso(started_at) };
 }
 
-function cancelReply({ status }: RunState): CancelReply {
-  return status === "cancelled" ? { outcome: "cancelled" } : { outcome: "already_terminal", status };
+function cancelReply(state: RunState): CancelReply {
+  const status = isCompensating(state) ? state.compensation?.end.status : state.status;
+  return status === "cancelled" || status === undefined
+    ? { outcome: "cancelled" }
+    : { outcome: "already_terminal", status };
 }
