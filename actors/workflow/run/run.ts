@@ -21,7 +21,7 @@ import { firstState, noteSeed } from "./blackboard/seed.ts";
 import { maxBlackboardBytes } from "./blackboard/size.ts";
 import { unwantedAgent, unwantedRun, unwantedVolumes } from "./cancel-unwanted.ts";
 import { childWaiting } from "./child-waits.ts";
-import { admittedState, askForAdmission, pendingState } from "./continuing.ts";
+import { admittedState, askForAdmission, pendingState } from "./ends/continuing.ts";
 import { cancel, fail, stopCompensating, timeOut } from "./ending.ts";
 import { beginAgain, enter, leaveState, leaveWork, undoNext } from "./entering.ts";
 import type { AnyKind, StateResult } from "./kind.ts";

@@ -5,7 +5,7 @@
 import { TemplateError } from "../../template/template.ts";
 import type { Transition } from "../definition/parts.ts";
 import { jsonBytes, maxBlackboardBytes, maxResultBytes } from "./blackboard/size.ts";
-import { forgetUndone, isFull, keepFormer, remember, undoneNow } from "./compensation.ts";
+import { forgetUndone, isFull, keepFormer, remember, undoneNow } from "./ends/compensation.ts";
 import { complete, fail } from "./ending.ts";
 import type { StateResult } from "./kind.ts";
 import { faultResult } from "./kind.ts";

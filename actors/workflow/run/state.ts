@@ -118,8 +118,9 @@ export type CameTo = Static<typeof CameTo>;
 
 export const Compensation = Type.Object({
   status: Type.Union([Type.Literal("running"), Type.Literal("done"), Type.Literal("failed")]),
-  /** The end that the run has come to. */
+  /** The end that the run has come to, and when. */
   end: CameTo,
+  at: Moment,
   /** What is not undone, in the order of its turn; the first one is at work while compensations run. */
   remaining: Type.Array(Type.Object(undoing)),
   /** Entries into states while compensations run. */

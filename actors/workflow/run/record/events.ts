@@ -47,16 +47,29 @@ export type EventType = (typeof eventTypes)[number];
 
 /** Details that the run's graph is made of; those of the other events are for people. */
 interface ReadDetails {
-  readonly WorkflowStateEntered: { readonly state_name: string; readonly visit: number; readonly entered_at: string };
+  readonly WorkflowStateEntered: {
+    readonly state_name: string;
+    readonly visit: number;
+    readonly entered_at: string;
+    /** Of a state within a branch: its name. */
+    readonly branch?: string;
+  };
   readonly WorkflowStateExited: {
     readonly state_name: string;
     readonly visit: number;
     readonly output: { readonly status: string; readonly [key: string]: Json };
     readonly transition: { readonly condition: string; readonly target: string } | null;
     readonly exited_at: string;
+    readonly branch?: string;
+  };
+  readonly WorkflowCompensationStarted: {
+    readonly state_name: string;
+    readonly of_state: string;
+    readonly of_visit: number;
   };
 }
-type DetailsOf<T extends EventType> = T extends keyof ReadDetails ? ReadDetails[T] : Details;
+/** What the details of an event of this type hold. */
+export type DetailsOf<T extends EventType> = T extends keyof ReadDetails ? ReadDetails[T] : Details;
 
 export interface EventBody<T extends EventType = EventType> {
   /** One line for people. */

@@ -34,6 +34,7 @@ import { countStarted, createRunRecords } from "./records.ts";
 import { runRoutes } from "./routes.ts";
 import { named } from "./schema.ts";
 import { createRuns } from "./service.ts";
+import { admissionActivity } from "./start/admission.ts";
 import { agentStartActivity } from "./start/agents.ts";
 import { subrunActivity } from "./start/subruns.ts";
 import { heldByRuns, startErasing } from "./sweep.ts";
@@ -172,6 +173,7 @@ export const runs = defineFeature({
           now,
         }),
         subrunActivity({ runtime, start: (id, request) => runs.startAs(id, false, request) }),
+        admissionActivity({ runtime, admit: runs.admitFollower }),
         webhookActivity({ outside, incidents }),
         cleanupActivity(volumes),
       ],

@@ -16,6 +16,7 @@ export interface RunFilter {
   readonly workflowName: string | null;
   readonly statuses: readonly string[] | null;
   readonly parentRunId: string | null;
+  readonly scheduleId: string | null;
 }
 
 /** Where a run stands in a list. */
@@ -132,5 +133,6 @@ function conditionsOf(sql: Sql, filter: RunFilter): Fragment[] {
   if (filter.workflowId !== null) conditions.push(sql`workflow_id = ${filter.workflowId}`);
   if (filter.workflowName !== null) conditions.push(sql`workflow_name = ${filter.workflowName}`);
   if (filter.parentRunId !== null) conditions.push(sql`parent_run_id = ${filter.parentRunId}`);
+  if (filter.scheduleId !== null) conditions.push(sql`schedule_id = ${filter.scheduleId}`);
   return conditions;
 }

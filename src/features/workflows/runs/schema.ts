@@ -69,12 +69,24 @@ export const RetryBody = Type.Object(
   { examples: [{ from_state: "REVIEW" }] },
 );
 
+export const Forked = Type.Object({ ...started, forked_from: Text });
+
+export const ForkBody = Type.Object(
+  {
+    from_state: Type.String({ maxLength: 256 }),
+    from_visit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: "The last one when absent" })),
+    blackboard_patch: Type.Optional(AnyJson),
+  },
+  { examples: [{ from_state: "REVIEW", from_visit: 1, blackboard_patch: { amount: 12 } }] },
+);
+
 export const RunsFilter = Type.Object({
   ...pagingQuery,
   workflow_name: Type.Optional(Type.String({ maxLength: 256 })),
   workflow_id: Type.Optional(Type.String({ maxLength: 256, description: "A UUID" })),
   status: Type.Optional(Type.String({ maxLength: 200, description: "One or several, comma-separated" })),
   parent_execution_id: Type.Optional(Type.String({ format: "uuid" })),
+  schedule_id: Type.Optional(Type.String({ format: "uuid" })),
 });
 export type RunsFilter = Static<typeof RunsFilter>;
 
@@ -98,7 +110,13 @@ export const LogStreamQuery = Type.Object({
   token: Type.Optional(Text),
 });
 
-export const CancelBody = Type.Object({ reason: Type.Optional(Text) }, { examples: [{ reason: "No longer needed" }] });
+export const CancelBody = Type.Object(
+  {
+    reason: Type.Optional(Text),
+    compensate: Type.Optional(Type.Boolean({ description: "Undo what was done, whatever the workflow says" })),
+  },
+  { examples: [{ reason: "No longer needed" }] },
+);
 export const CancelRequested = Type.Object({ status: Type.Literal("cancel_requested"), execution_id: Text });
 
 export const SignalBody = Type.Object(
@@ -130,6 +148,8 @@ export const named = {
   WorkflowStarted: Started,
   WorkflowRetried: Retried,
   RetryWorkflow: RetryBody,
+  ForkWorkflow: ForkBody,
+  WorkflowForked: Forked,
   WorkflowRun: RunElement,
   WorkflowRunRecord: RunRecord,
   WorkflowRunGraph: RunGraph,

@@ -20,7 +20,7 @@ export function createRuns(options: RunsOptions) {
   const runs = runtime.of(workflowRun);
   const { listed, load, ...history } = runHistory(options);
   const { record } = history;
-  const { beginAs, startAs, startedAs, retryAs } = runStarts(options, { listed, load });
+  const starts = runStarts(options, { listed, load });
 
   /**
    * Cancels every run of these workflows that has not ended, of any starter; resolves when that is committed, since no
@@ -47,14 +47,16 @@ export function createRuns(options: RunsOptions) {
     ...history,
     /** Of a run that this node starts. */
     newId: runs.newId,
-    beginAs,
-    startAs,
-    startedAs,
-    retryAs,
+    ...starts,
 
-    /** Repeatable. @throws Problem 409 `execution_already_terminal` when it ended otherwise */
-    async cancel({ at }: FoundRun, reason: string | null) {
-      const reply = await runs.at(at.tenant, at.key).ask("cancel", { reason });
+    /**
+     * Repeatable.
+     * @param compensates what was done is undone, also where the definition does not ask for that
+     * @throws Problem 409 `execution_already_terminal` when it ended otherwise, or has come to another end
+     */
+    async cancel({ at }: FoundRun, reason: string | null, compensates = false) {
+      const compensate = compensates ? { compensate: true } : {};
+      const reply = await runs.at(at.tenant, at.key).ask("cancel", { reason, ...compensate });
       if (reply.outcome === "unknown") throw notFound();
       if (reply.outcome === "already_terminal") throw alreadyTerminal(reply.status);
       return { status: "cancel_requested", execution_id: at.key } as const;
@@ -75,7 +77,7 @@ export function createRuns(options: RunsOptions) {
 
     /** The approval that the run waits for. @throws Problem 409 `execution_already_terminal`, `no_open_approval` */
     openApproval({ state }: FoundRun): string {
-      if (isOver(state)) throw alreadyTerminal(state.status);
+      if (isOver(state)) throw alreadyTerminal(state.status, state.continued_as);
       const work = state.current?.work;
       if (work?.of === "human") return work.approval_id;
       throw new Problem("no_open_approval", "The execution waits for no approval");
@@ -94,6 +96,8 @@ export function createRuns(options: RunsOptions) {
   };
 }
 
-function alreadyTerminal(status: string): Problem {
-  return new Problem("execution_already_terminal", "The execution has already ended", { status });
+/** @param continuedAs the run that follows it */
+function alreadyTerminal(status: string, continuedAs?: string): Problem {
+  const follower = continuedAs === undefined ? {} : { continued_as: continuedAs };
+  return new Problem("execution_already_terminal", "The execution has already ended", { status, ...follower });
 }

@@ -25,6 +25,7 @@ import { runsProjection } from "../../../../src/features/workflows/runs/projecti
 import { createRunRecords } from "../../../../src/features/workflows/runs/records.ts";
 import { runRoutes } from "../../../../src/features/workflows/runs/routes.ts";
 import { createRuns, type Runs } from "../../../../src/features/workflows/runs/service.ts";
+import { admissionActivity } from "../../../../src/features/workflows/runs/start/admission.ts";
 import { subrunActivity } from "../../../../src/features/workflows/runs/start/subruns.ts";
 import { createApp } from "../../../../src/http/app.ts";
 import { listen } from "../../../../src/http/listen.ts";
@@ -86,6 +87,10 @@ export async function openFixture() {
       subrunActivity({
         runtime: { of: (definition) => node.runtime.of(definition) },
         start: async (id, request) => (await ready.promise).startAs(id, false, request),
+      }),
+      admissionActivity({
+        runtime: { of: (definition) => node.runtime.of(definition) },
+        admit: async (id, pending) => (await ready.promise).admitFollower(id, pending),
       }),
     ],
   });

@@ -5,11 +5,11 @@
  * to for which compensations are due (`isDue`), the run stays `running` and knows that end (`compensation.end`); it
  * enters the undoing states one by one (`undoing.ts`) and only then takes the end (`ending.ts`).
  */
-import { jsonBytes, maxBlackboardBytes, maxResultBytes } from "./blackboard/size.ts";
-import type { StateResult } from "./kind.ts";
-import { isSuccess } from "./rules/conditions.ts";
-import { type CameTo, DEADLINE, isCompensating, type RunState, type Undo } from "./state.ts";
-import type { RunTurn } from "./turn.ts";
+import { jsonBytes, maxBlackboardBytes, maxResultBytes } from "../blackboard/size.ts";
+import type { StateResult } from "../kind.ts";
+import { isSuccess } from "../rules/conditions.ts";
+import { type CameTo, DEADLINE, isCompensating, type RunState, type Undo } from "../state.ts";
+import type { RunTurn } from "../turn.ts";
 
 /** Whether the blackboard and what is remembered beside it are too large; the result that is undone has room of its own. */
 export function isFull(state: RunState): boolean {
@@ -56,7 +56,7 @@ export function beginCompensations(run: RunTurn, end: CameTo): void {
   if (deadline_at !== null) run.cancelTimer(DEADLINE);
   run.move({ current: null, next: null });
   const remaining = undo.toReversed().map(({ name, visit, by }) => ({ name, visit, by }));
-  run.change({ compensation: { status: "running", end, remaining, visits: {} } });
+  run.change({ compensation: { status: "running", end, at: run.now, remaining, visits: {} } });
 }
 
 /** The visit that is undone now, with its result. @throws when none is: a fault of the caller */

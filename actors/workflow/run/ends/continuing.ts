@@ -2,15 +2,15 @@
  * `continue_as`: a run that completes in a state that names a successor starts it in the same commit. The successor is
  * `pending` until the start rates admit it (`activities/admission.ts`), and takes its workflow as it is then.
  */
-import type { Json } from "../../kernel/json.ts";
-import { jsonOrText } from "../../kernel/json.ts";
-import type { BodyOf } from "../../kernel/message.ts";
-import type { Context } from "../../kernel/turn.ts";
-import { type Admitted, admission, admissionId } from "./activities/admission.ts";
-import { firstState } from "./blackboard/seed.ts";
-import { type WorkflowRunMessages, workflowRunProtocol } from "./messages.ts";
-import type { RunHeader, RunState } from "./state.ts";
-import type { RunTurn } from "./turn.ts";
+import type { Json } from "../../../kernel/json.ts";
+import { jsonOrText } from "../../../kernel/json.ts";
+import type { BodyOf } from "../../../kernel/message.ts";
+import type { Context } from "../../../kernel/turn.ts";
+import { type Admitted, admission, admissionId } from "../activities/admission.ts";
+import { firstState } from "../blackboard/seed.ts";
+import { type WorkflowRunMessages, workflowRunProtocol } from "../messages.ts";
+import type { RunHeader, RunState } from "../state.ts";
+import type { RunTurn } from "../turn.ts";
 
 export type Follow = BodyOf<WorkflowRunMessages["follow"]>;
 
