@@ -55,6 +55,17 @@ export const PauseReply = Type.Union([
 ]);
 export type PauseReply = Static<typeof PauseReply>;
 
+export const MigrateReply = Type.Union([
+  Type.Object({ outcome: Type.Literal("migrated") }),
+  Type.Object({
+    outcome: Type.Literal("refused"),
+    code: Type.Union([Type.Literal("not_waiting"), Type.Literal("state_missing"), Type.Literal("state_changed")]),
+    message: Type.String(),
+  }),
+  Type.Object({ outcome: Type.Literal("unknown") }),
+]);
+export type MigrateReply = Static<typeof MigrateReply>;
+
 const EraseReply = Type.Object({ outcome: Type.Union([Type.Literal("erased"), Type.Literal("unknown")]) });
 export type EraseReply = Static<typeof EraseReply>;
 
@@ -107,6 +118,20 @@ export const workflowRunProtocol = defineProtocol({
     }),
     pause: message({ body: Nothing, reply: PauseReply }),
     resume: message({ body: Nothing, reply: PauseReply }),
+    /** Lets it go on in another version of its workflow. Repeatable. */
+    migrate: message({
+      body: Type.Object({
+        to: Type.Object({
+          workflow_id: Type.String(),
+          version: Type.String(),
+          definition: Definition,
+          /** Security contexts that bind what its runs start. */
+          ceilings: Type.Array(Type.String()),
+        }),
+        by: AuditedBy,
+      }),
+      reply: MigrateReply,
+    }),
     /** Cancels it if need be; its record and its events go. `by` is absent where its time is over. */
     erase: message({ body: Type.Object({ by: Type.Optional(AuditedBy) }), reply: EraseReply }),
   },

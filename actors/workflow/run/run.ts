@@ -34,6 +34,7 @@ import { settle, tooLarge } from "./settling.ts";
 import { DEADLINE, isCompensating, isOver, RunState, retryTimer, stateTimer } from "./state.ts";
 import { type Result, RunTurn, unchanged } from "./turn.ts";
 import { commandUsed } from "./usage.ts";
+import { migrate } from "./versions/migrating.ts";
 import { type Current, linesOf } from "./work.ts";
 
 type State = RunState | null;
@@ -188,6 +189,13 @@ export const workflowRun = defineActor({
       run.emit("WorkflowExecutionResumed", { message: "The run goes on", details: { resumed_at: run.at } });
       goOn(run);
       return run.turn(done);
+    },
+
+    migrate(state, body, context) {
+      if (state === null) return unchanged(null, { outcome: "unknown" });
+      const run = new RunTurn(state, context);
+      const reply = migrate(run, body);
+      return run.turn(reply);
     },
 
     erase(state, { by }, context) {

@@ -6,6 +6,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { defineLog } from "../../../kernel/effect.ts";
 import { isObject, type Json, JsonObject } from "../../../kernel/json.ts";
 import type { Definition } from "../../definition.ts";
+import { systemKeys } from "../blackboard/variables.ts";
 
 export const StoredWrites = Type.Object({
   /** Of the entry into a state that wrote it; 0: before the first one. */
@@ -51,5 +52,5 @@ export class WritesOfTurn {
 /** The state at work is known from the events, but for what it was told. */
 function isKept(key: string, value: Json, states: Definition["states"]): boolean {
   if (key === "state") return isObject(value) && (value as Values).feedback !== null;
-  return !Object.hasOwn(states, key);
+  return key === "human" || !(systemKeys.includes(key) || Object.hasOwn(states, key));
 }

@@ -28,6 +28,8 @@ import { commandSecrets } from "./commands/secrets.ts";
 import { startSweepingCommands } from "./commands/sweep.ts";
 import { runLogRoutes } from "./log-routes.ts";
 import { runMetrics } from "./metrics.ts";
+import { migrating } from "./migrating/migrating.ts";
+import { migrateRoute } from "./migrating/route.ts";
 import { endRuns, eraseRuns } from "./of-tenant.ts";
 import { runsProjection } from "./projection.ts";
 import { countStarted, createRunRecords } from "./records.ts";
@@ -140,6 +142,7 @@ export const runs = defineFeature({
       routes: [
         ...runRoutes({ runs, approvals, sql, rates: limits.tell("workflow_execution") }),
         ...runLogRoutes({ runs, streams, runtime }),
+        migrateRoute(migrating({ runtime, records, definitions })),
       ],
       actors: [workflowRun],
       activities: () => [

@@ -26,6 +26,16 @@ export interface RunRow {
   readonly position: string;
 }
 
+export interface MigratableFilter {
+  /** Id of the version that the runs are to go on in. */
+  readonly except: string;
+  readonly ids: readonly string[] | null;
+  readonly startedBefore: Date | null;
+  /** Null: from the newest on. */
+  readonly after: RunRow | null;
+  readonly limit: number;
+}
+
 export interface Unfinished {
   readonly run_id: string;
   readonly tenant: string;
@@ -90,6 +100,28 @@ export function createRunRecords(sql: Sql) {
       return sql<Unfinished[]>`
         select run_id, tenant from workflow_runs
         where workflow_id = any(${texts(workflowIds)}::text[]::uuid[]) and ended_at is null limit ${limit}`;
+    },
+
+    /**
+     * Runs of a workflow that have not ended, of other versions than one, newest first.
+     * @param ids those alone, of any version; null: all
+     */
+    async migratable(
+      tenant: string,
+      name: string,
+      { except, ids, startedBefore, after, limit }: MigratableFilter,
+    ): Promise<RunRow[]> {
+      const among = ids === null ? sql`and workflow_id <> ${except}` : sql`and run_id = any(${texts(ids)}::text[]::uuid[])`;
+      const before = startedBefore === null ? sql`` : sql`and started_at < ${startedBefore}`;
+      const next =
+        after === null
+          ? sql``
+          : sql`and (started_at, run_id) <
+              (timestamptz 'epoch' + ${after.position}::text::bigint * interval '1 microsecond', ${after.run_id}::uuid)`;
+      return sql<RunRow[]>`
+        select run_id, (extract(epoch from started_at) * 1000000)::bigint::text as position from workflow_runs
+        where tenant = ${tenant} and workflow_name = ${name} and ended_at is null ${among} ${before} ${next}
+        order by started_at desc, run_id desc limit ${limit}`;
     },
 
     /** Ids of a tenant's runs, the newest first. @param isUnderWay those alone that have not ended */

@@ -8,6 +8,7 @@ import { RunElement, RunRecord } from "../../../../actors/workflow/run/record/re
 import { RunStatus } from "../../../../actors/workflow/run/state.ts";
 import { pagingQuery } from "../../../http/paging.ts";
 import { WireEvent } from "./log.ts";
+import { MigrateBody, Migrated } from "./migrating/schema.ts";
 
 /** Thirty days: of a whole run. */
 const maxSeconds = 2_592_000;
@@ -150,6 +151,8 @@ export const named = {
   RetryWorkflow: RetryBody,
   ForkWorkflow: ForkBody,
   WorkflowForked: Forked,
+  MigrateWorkflows: MigrateBody,
+  WorkflowsMigrated: Migrated,
   WorkflowRun: RunElement,
   WorkflowRunRecord: RunRecord,
   WorkflowRunGraph: RunGraph,

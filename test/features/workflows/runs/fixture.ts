@@ -21,6 +21,8 @@ import { localPlaces } from "../../../../src/features/volumes/places/local/local
 import type { Definitions } from "../../../../src/features/workflows/definitions/port.ts";
 import { cleanupActivity } from "../../../../src/features/workflows/runs/activities.ts";
 import { runLogRoutes } from "../../../../src/features/workflows/runs/log-routes.ts";
+import { migrating } from "../../../../src/features/workflows/runs/migrating/migrating.ts";
+import { migrateRoute } from "../../../../src/features/workflows/runs/migrating/route.ts";
 import { runsProjection } from "../../../../src/features/workflows/runs/projection.ts";
 import { createRunRecords } from "../../../../src/features/workflows/runs/records.ts";
 import { runRoutes } from "../../../../src/features/workflows/runs/routes.ts";
@@ -127,6 +129,7 @@ export async function openFixture() {
     routes: [
       ...runRoutes({ runs, approvals, sql: stores.sql, rates: async () => ({}) }),
       ...runLogRoutes({ runs, runtime, streams: new EventStreams() }),
+      migrateRoute(migrating({ runtime, records, definitions })),
     ],
     authenticator: believing,
     logger: createLogger("silent"),
