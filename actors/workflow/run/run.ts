@@ -49,6 +49,7 @@ export const workflowRun = defineActor({
       if (state !== null) return unchanged(state, startReply(state, context));
       const run = new RunTurn(firstState(body, context), context);
       noteSeed(run, body);
+      noteStart(run);
       begin(run);
       return run.turn(startReply(run.state, context));
     },
@@ -56,8 +57,7 @@ export const workflowRun = defineActor({
     follow(state, body, context) {
       if (state !== null) return unchanged(state);
       const run = new RunTurn(pendingState(body, context), context);
-      const { deadline_at } = run.state;
-      if (deadline_at !== null) run.schedule(DEADLINE, deadline_at, "deadline", {});
+      noteStart(run);
       askForAdmission(run);
       return run.turn();
     },
@@ -235,13 +235,17 @@ function timerAt({ entry, deadline_at, work }: Current) {
   return schedule(stateTimer(entry), deadline_at, "state_overdue", { entry });
 }
 
-function begin(run: RunTurn): void {
-  const { header, deadline_at, blackboard_bytes, started_at } = run.state;
+function noteStart(run: RunTurn): void {
+  const { header, deadline_at } = run.state;
   run.emit("WorkflowExecutionStarted", {
     message: `${header.workflow_name} ${header.workflow_version} began`,
-    details: { workflow_id: header.workflow_id, started_at: iso(started_at) },
+    details: { workflow_id: header.workflow_id, started_at: run.at },
   });
   if (deadline_at !== null) run.schedule(DEADLINE, deadline_at, "deadline", {});
+}
+
+function begin(run: RunTurn): void {
+  const { blackboard_bytes } = run.state;
   if (blackboard_bytes > maxBlackboardBytes) fail(run, "blackboard_too_large", tooLarge);
   goOn(run);
 }

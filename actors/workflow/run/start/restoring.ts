@@ -39,6 +39,7 @@ export class Restoring {
   async event(event: StoredEvent, writesUpTo: (entry: number) => Promise<readonly StoredWrites[]>): Promise<void> {
     if (this.isFirst && event.type !== "WorkflowExecutionStarted") this.outcome = "not_recorded";
     this.isFirst = false;
+    if (this.outcome !== null) return;
     if (isEvent(event, "WorkflowStateEntered")) {
       this.entries += 1;
       const { state_name: state, visit, branch } = event.details;

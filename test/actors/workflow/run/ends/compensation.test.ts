@@ -168,7 +168,7 @@ test("results kept for compensations count toward the blackboard's size", () => 
 /** Of any shape: what each state is, whether it is undone, by what. */
 const names = ["A", "B", "C"] as const;
 const kinds = fc.constantFrom("noop", "human", "write");
-const stateOf = (kind: string, list: Parameters<typeof ways>): State =>
+const stateOf = (kind: string, list: readonly (readonly [string, string])[]): State =>
   kind === "noop" ? noop(...list) : kind === "write" ? writes({ x: "{{state.visit}}" }, ...list) : human(ways(...list));
 const sample = fc
   .record({
