@@ -9,7 +9,10 @@ import { defineProtocol, message } from "../../kernel/message.ts";
 import { Nothing, Nullable } from "../../kernel/schema.ts";
 import { Definition } from "../definition.ts";
 import { admission } from "./activities/admission.ts";
+import { stimulusMessages } from "./activities/stimulus.ts";
 import { agentStart, cleanup, commandRun, runStart, webhookCall } from "./activities.ts";
+import { mapMessages } from "./map/messages.ts";
+import { BufferedSignal, signalMessages } from "./signals/messages.ts";
 import { RunHeader, RunStatus } from "./state.ts";
 
 const Entry = Type.Object({ entry: Type.Integer() });
@@ -88,7 +91,15 @@ export const workflowRunProtocol = defineProtocol({
       reply: StartReply,
     }),
     /** By the run that it follows, in the commit of that one's end. */
-    follow: message({ body: Type.Object({ header: RunHeader, definition: Definition, input: AnyJson }) }),
+    follow: message({
+      body: Type.Object({
+        header: RunHeader,
+        definition: Definition,
+        input: AnyJson,
+        /** That came before their Waits, oldest first. */
+        signals: Type.Array(BufferedSignal),
+      }),
+    }),
     /** To itself: finishes a state whose work needs no other actor and no activity. */
     advance: message({ body: Entry }),
     /** Outcomes of activities. */
@@ -98,6 +109,9 @@ export const workflowRunProtocol = defineProtocol({
     webhook_answered: message({ body: outcomeOf(webhookCall) }),
     cleaned_up: message({ body: outcomeOf(cleanup) }),
     admitted: message({ body: outcomeOf(admission) }),
+    ...mapMessages,
+    ...stimulusMessages,
+    ...signalMessages,
     /** By the last turn of a child execution. */
     ...parentMessages,
     /** By the last turn of a sub-workflow. */

@@ -12,9 +12,9 @@ import { type CameTo, DEADLINE, isCompensating, type RunState, type Undo } from 
 import type { RunTurn } from "../turn.ts";
 
 /** Whether the blackboard and what is remembered beside it are too large; the result that is undone has room of its own. */
-export function isFull(state: RunState): boolean {
+export function isFull({ state, seenBytes }: RunTurn): boolean {
   const room = isCompensating(state) ? maxResultBytes : 0;
-  return state.blackboard_bytes + (state.undo_bytes ?? 0) > maxBlackboardBytes + room;
+  return seenBytes + (state.undo_bytes ?? 0) > maxBlackboardBytes + room;
 }
 
 /** The former result of a state is about to leave the blackboard: where it may be undone, it is kept. */

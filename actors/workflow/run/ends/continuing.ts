@@ -9,6 +9,7 @@ import type { Context } from "../../../kernel/turn.ts";
 import { type Admitted, admission, admissionId } from "../activities/admission.ts";
 import { firstState } from "../blackboard/seed.ts";
 import { type WorkflowRunMessages, workflowRunProtocol } from "../messages.ts";
+import { keptSignals } from "../signals/signals.ts";
 import type { RunHeader, RunState } from "../state.ts";
 import type { RunTurn } from "../turn.ts";
 
@@ -40,9 +41,10 @@ function renderedInput(run: RunTurn, value: Json): Json {
 export function startFollower(run: RunTurn, { input }: { readonly input: Json }): void {
   const { header, definition } = run.state;
   const id = run.context.newIdBeside(workflowRunProtocol);
-  const follow: Follow = { header: followerHeader(header, run.id, id), definition, input };
+  const signals = [...keptSignals(run.state, run.now)];
+  const follow: Follow = { header: followerHeader(header, run.id, id), definition, input, signals };
   run.tell(workflowRunProtocol, id, "follow", follow, { coCommit: true });
-  run.change({ continued_as: id });
+  run.change({ continued_as: id, ...(run.state.signals === undefined ? {} : { signals: [] }) });
   run.emit("WorkflowExecutionContinued", { message: "Another run follows", details: { continued_as: id } });
 }
 
@@ -63,9 +65,9 @@ function followerHeader(header: RunHeader, formerId: string, id: string): RunHea
 }
 
 /** A run that waits for its admission. Until then it shows the workflow of the run that it follows. */
-export function pendingState({ header, definition, input }: Follow, context: Context): RunState {
+export function pendingState({ header, definition, input, signals }: Follow, context: Context): RunState {
   const state = firstState({ header, definition, input, overrides: {}, resume: null }, context);
-  return { ...state, status: "pending", next: null };
+  return { ...state, status: "pending", next: null, ...(signals.length === 0 ? {} : { signals }) };
 }
 
 /** Asks for the admission of a pending run. */

@@ -3,8 +3,12 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Milliseconds, Nullable, Text, Time } from "../../../kernel/schema.ts";
 import { iso } from "../../../kernel/time.ts";
+import type { State } from "../../definition.ts";
 import { isOver, type RunState, RunStatus } from "../state.ts";
-import { type DetailsOf, isEvent, type StoredEvent } from "./events.ts";
+import { isEvent, type ReadDetails, type StoredEvent } from "./events.ts";
+
+type EnteredDetails = ReadDetails["WorkflowStateEntered"];
+type ExitedDetails = ReadDetails["WorkflowStateExited"];
 
 const times = {
   exited_at: Nullable(Time),
@@ -23,6 +27,8 @@ export const RunGraph = Type.Object({
     Type.Object({
       name: Text,
       kind: Text,
+      /** The Branch and its branch that the state stands in; null: it stands in none. */
+      branch: Nullable(Type.Object({ state: Text, name: Text })),
       terminal: Type.Boolean(),
       visits: Type.Integer({ minimum: 0 }),
       /** `pending` (not entered), `running`, or what the last visit came to; times are of that visit. */
@@ -31,6 +37,10 @@ export const RunGraph = Type.Object({
       ...times,
     }),
   ),
+  /**
+   * Transitions; from a Branch to where its branches begin, with the condition `branch`; and to the state that undoes
+   * one, with the condition `compensate`.
+   */
   edges: Type.Array(
     Type.Object({ from: Text, condition: Text, to: Text, /** How often. */ taken: Type.Integer({ minimum: 0 }) }),
   ),
@@ -39,6 +49,8 @@ export const RunGraph = Type.Object({
       /** From 1. */
       sequence: Type.Integer({ minimum: 1 }),
       state: Text,
+      /** The branch that went there; null: the run itself. */
+      branch: Nullable(Text),
       visit: Type.Integer({ minimum: 1 }),
       status: Text,
       entered_at: Time,
@@ -46,8 +58,6 @@ export const RunGraph = Type.Object({
       /** Of the transition that led on; null when none did. */
       condition: Nullable(Text),
       target: Nullable(Text),
-      /** The branch that it was taken in. */
-      branch: Nullable(Text),
       /** The visit that it undid. */
       compensates: Nullable(Type.Object({ state: Text, visit: Type.Integer({ minimum: 1 }) })),
     }),
@@ -59,22 +69,29 @@ export type RunGraph = Static<typeof RunGraph>;
 interface Step {
   readonly state: string;
   readonly visit: number;
+  readonly branch: string | null;
+  /** Whether its branch begins with it. */
+  readonly begins: boolean;
   readonly entered_at: string;
   readonly exited_at: string | null;
   /** What it came to; null while it is at work. */
   readonly status: string | null;
   readonly condition: string | null;
   readonly target: string | null;
-  readonly branch: string | null;
   readonly compensates: { readonly state: string; readonly visit: number } | null;
 }
 
-/** The condition of the ways to the states that undo others. */
-const compensate = "compensate";
-
-/** The steps of a run, from the entries of its log: their results may be large, so they are taken in page by page. */
+/**
+ * The steps of a run, from the entries of its log: their results may be large, so they are taken in page by page. Those
+ * of branches lie among each other.
+ */
 export class StepFold {
   readonly steps: Step[] = [];
+  /** Places of the steps at work. */
+  private readonly open = new Set<number>();
+  /** Branches that have begun since the run itself last entered a state, or tried one again. */
+  private readonly begun = new Set<string>();
+  /** What the next step undoes. */
   private compensates: Step["compensates"] = null;
 
   /** @param events of the run's log, in order */
@@ -82,30 +99,46 @@ export class StepFold {
     for (const event of events) {
       if (isEvent(event, "WorkflowCompensationStarted")) {
         this.compensates = { state: event.details.of_state, visit: event.details.of_visit };
-      } else if (isEvent(event, "WorkflowStateEntered")) {
-        const { state_name, visit, entered_at, branch = null } = event.details;
-        const open = { exited_at: null, status: null, condition: null, target: null };
-        this.steps.push({ state: state_name, visit, entered_at, branch, compensates: this.compensates, ...open });
-        this.compensates = null;
-      } else if (isEvent(event, "WorkflowStateExited")) this.exit(event.details);
+      } else if (isEvent(event, "WorkflowStateEntered")) this.enter(event.details);
+      else if (isEvent(event, "WorkflowStateExited")) this.exit(event.details);
+      // Whatever its lines were at was given up.
+      else if (isEvent(event, "WorkflowStateRetried")) this.close(event.details.branch, event.details.failed_at);
     }
   }
 
-  private exit({ state_name, exited_at, output, transition, branch }: ExitDetails): void {
-    const { condition, target } = transition ?? { condition: null, target: null };
-    this.close((step) => step.state === state_name, { exited_at, status: output.status, condition, target });
-    // Ways that are left when the state ends which goes them have been given up.
-    if (branch === undefined) this.close((step) => step.branch !== null, { exited_at, status: "cancelled" });
+  private enter({ state_name, visit, branch: named, entered_at }: EnteredDetails): void {
+    const branch = named ?? null;
+    const begins = branch !== null && !this.begun.has(branch);
+    if (branch === null) this.begun.clear();
+    else this.begun.add(branch);
+    this.open.add(this.steps.length);
+    const step = { state: state_name, visit, branch, begins, entered_at, compensates: this.compensates };
+    this.compensates = null;
+    this.steps.push({ ...step, exited_at: null, status: null, condition: null, target: null });
   }
 
-  private close(isMeant: (step: Step) => boolean, end: Partial<Step>): void {
-    this.steps.forEach((step, place) => {
-      if (step.exited_at === null && isMeant(step)) this.steps[place] = { ...step, ...end };
-    });
+  private exit({ state_name, visit, branch, output, transition, exited_at }: ExitedDetails): void {
+    this.close(branch, exited_at);
+    const place = this.steps.findLastIndex(({ state, visit: nth }) => state === state_name && nth === visit);
+    const step = this.steps[place];
+    if (step === undefined) return;
+    const { condition, target } = transition ?? { condition: null, target: null };
+    this.steps[place] = { ...step, exited_at, status: output.status, condition, target };
+    this.open.delete(place);
+  }
+
+  /** A state of the run itself is over, or fails: its branches that are still at work were given up. */
+  private close(branch: string | undefined, at: string): void {
+    if (branch !== undefined) return;
+    this.begun.clear();
+    for (const place of this.open) {
+      const step = this.steps[place];
+      if (step === undefined || step.branch === null) continue;
+      this.steps[place] = { ...step, exited_at: at, status: "cancelled" };
+      this.open.delete(place);
+    }
   }
 }
-
-type ExitDetails = DetailsOf<"WorkflowStateExited">;
 
 /** Steps that a run left without a result ended when it came to its end: before it undid anything. */
 function ended(steps: readonly Step[], state: Pick<RunState, "status" | "ending" | "compensation">): readonly Step[] {
@@ -137,11 +170,12 @@ export function runGraph(executionId: string, state: RunState, taken: readonly S
     version: header.workflow_version,
     status: state.status,
     current_state: state.current_state,
-    nodes: Object.entries(definition.states).map(([name, { kind, transitions }]) => {
+    nodes: Object.entries(definition.states).map(([name, { kind, transitions, branch = null }]) => {
       const last = latest.get(name);
       return {
         name,
         kind,
+        branch,
         terminal: transitions.length === 0,
         visits: Object.hasOwn(entries, name) ? (entries[name] ?? 0) : 0,
         status: last === undefined ? "pending" : statusOf(last),
@@ -153,13 +187,13 @@ export function runGraph(executionId: string, state: RunState, taken: readonly S
     steps: history.map((step, index) => ({
       sequence: index + 1,
       state: step.state,
+      branch: step.branch,
       visit: step.visit,
       status: statusOf(step),
       entered_at: step.entered_at,
       ...timesOf(step, now),
       condition: step.condition,
       target: step.target,
-      branch: step.branch,
       compensates: step.compensates,
     })),
   };
@@ -174,20 +208,37 @@ function timesOf({ entered_at, exited_at }: Step, now: number) {
   };
 }
 
-/** Two transitions alike are one way: the first that matches is taken. */
 function edgesOf({ definition }: RunState, history: readonly Step[]): RunGraph["edges"] {
-  return Object.entries(definition.states).flatMap(([from, { transitions, compensate: by }]) => [
-    ...transitions.map(({ condition, target }, place) => {
-      const isRepeat = transitions
-        .slice(0, place)
-        .some((earlier) => earlier.condition === condition && earlier.target === target);
-      const takes = (step: Step): boolean =>
-        step.state === from && step.condition === condition && step.target === target;
-      return { from, to: target, condition, taken: isRepeat ? 0 : history.filter(takes).length };
-    }),
-    ...(by === undefined ? [] : [{ from, to: by, condition: compensate, taken: undone(history, from) }]),
+  return Object.entries(definition.states).flatMap(([from, state]) => [
+    ...branchEdges(from, state, history),
+    ...transitionEdges(from, state, history),
+    ...compensationEdges(from, state, history),
   ]);
 }
 
-const undone = (history: readonly Step[], state: string): number =>
-  history.filter(({ compensates }) => compensates?.state === state).length;
+function compensationEdges(from: string, { compensate: to }: State, history: readonly Step[]): RunGraph["edges"] {
+  const taken = history.filter(({ compensates }) => compensates?.state === from).length;
+  return to === undefined ? [] : [{ from, to, condition: "compensate", taken }];
+}
+
+/** Two transitions alike are one way: the first that matches is taken. */
+function transitionEdges(from: string, { transitions }: State, history: readonly Step[]): RunGraph["edges"] {
+  return transitions.map(({ condition, target }, place) => {
+    const isRepeat = transitions
+      .slice(0, place)
+      .some((earlier) => earlier.condition === condition && earlier.target === target);
+    const takes = (step: Step): boolean =>
+      step.state === from && step.condition === condition && step.target === target;
+    return { from, to: target, condition, taken: isRepeat ? 0 : history.filter(takes).length };
+  });
+}
+
+function branchEdges(from: string, state: State, history: readonly Step[]): RunGraph["edges"] {
+  if (state.kind !== "Branch") return [];
+  return state.branches.map(({ initial_state: to }) => ({
+    from,
+    to,
+    condition: "branch",
+    taken: history.filter(({ state, begins }) => begins && state === to).length,
+  }));
+}

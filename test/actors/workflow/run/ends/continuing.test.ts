@@ -69,7 +69,7 @@ describe("none follows", () => {
 function follower(header = {}): RunStory {
   const story = new RunStory(definitionOf({ ASK: human(ways()) }));
   const { header: told, input } = followOf(begun({}, header));
-  story.sim.tell("follow", { header: told, definition: definitionOf(states), input });
+  story.sim.tell("follow", { header: told, definition: definitionOf(states), input, signals: [] });
   return story;
 }
 const admitted = (header: Json): Json => ({
@@ -129,9 +129,33 @@ describe("the follower", () => {
   test("has its deadline from the beginning of its waiting, and the same again changes nothing", () => {
     const story = follower({ timeout_ms: 60_000 });
     const before = JSON.stringify(story.state);
-    story.sim.tell("follow", { header: headerOf() as unknown as Json, definition: definitionOf(states) as unknown as Json, input: {} });
+    story.sim.tell("follow", { header: headerOf() as unknown as Json, definition: definitionOf(states) as unknown as Json, input: {}, signals: [] });
     expect(JSON.stringify(story.state)).toBe(before);
     story.sim.fireNext();
     expect(story.state).toMatchObject({ status: "timed_out" });
   });
+});
+
+test("what came before its Waits goes with the run, and what comes later is told of the follower", () => {
+  const asks = {
+    ASK: human(ways(["approved", "NEXT"])),
+    NEXT: { ...noop(), continue_as: { input: {} } } as State,
+  };
+  const story = new RunStory(definitionOf(asks)).start();
+  const signal = { signal_name: "more", payload: { n: 1 }, work_id: null };
+  story.ask("pause");
+  story.decide("approved");
+  expect(story.ask("signal", signal)).toEqual({ outcome: "buffered" });
+  story.ask("resume");
+  const [told] = story.toldOf("follow");
+  expect(told?.body.signals).toMatchObject([{ name: "more", payload: { n: 1 } }]);
+  const late = story.ask("signal", signal);
+  expect(late).toEqual({ outcome: "already_terminal", status: "completed", continued_as: told?.key ?? "" });
+
+  const next = new RunStory(definitionOf(asks));
+  next.sim.tell("follow", told?.body as Json);
+  expect(next.sim.askNow("signal", { ...signal, payload: { n: 2 } })).toEqual({ outcome: "buffered" });
+  const [work] = next.sim.underWay("workflow.admission");
+  next.sim.succeed(work?.id ?? "", admitted(next.state.header as unknown as Json));
+  expect(next.state.signals?.map(({ payload }) => payload)).toEqual([{ n: 1 }, { n: 2 }]);
 });
