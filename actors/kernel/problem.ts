@@ -123,6 +123,7 @@ export const problems = {
   no_open_approval: 409,
   invalid_state: 409,
   nothing_to_retry: 409,
+  not_recorded: 409,
   wait_on_ancestor: 409,
   idempotent_duplicate: 409,
   ambiguous_webhook_route: 409,

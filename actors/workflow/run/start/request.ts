@@ -7,6 +7,7 @@ import type { Json } from "../../../kernel/json.ts";
 import type { RateUser } from "../../../policy/rates/limits.ts";
 import type { Definition } from "../../definition.ts";
 import type { Initiator, RunHeader } from "../state.ts";
+import type { NamedVolumes } from "./volumes.ts";
 
 export interface RunRequest {
   readonly tenant: string;
@@ -45,6 +46,8 @@ export interface RunRequest {
     readonly attachments: readonly Attachment[];
   } | null;
   readonly stimulusId: string | null;
+  /** Of the run that it follows: those that outlive runs. Absent: none. */
+  readonly keptVolumes?: NamedVolumes;
   /** Children and stimuli were counted where they came from. */
   readonly rateExempt: boolean;
 }
@@ -61,6 +64,15 @@ export interface RetryRequest {
   /** Whose rates it counts in beside the tenant's; null: the tenant's alone. */
   readonly countedFor?: RateUser | null;
   readonly initiatedBy: Initiator;
+}
+
+/** A request to begin a run at a visit of an earlier one. */
+export interface ForkRequest extends Omit<RetryRequest, "fromState"> {
+  readonly fromState: string;
+  /** Null: the last one. */
+  readonly fromVisit: number | null;
+  /** Laid over the blackboard of that visit; null: nothing. */
+  readonly patch: Json;
 }
 
 /** A registered workflow, ready to run. */

@@ -33,12 +33,15 @@ import { mapResultsActivity } from "./items/results.ts";
 import { itemRoutes } from "./items/routes.ts";
 import { runLogRoutes } from "./log-routes.ts";
 import { runMetrics } from "./metrics.ts";
+import { migrating } from "./migrating/migrating.ts";
+import { migrateRoute } from "./migrating/route.ts";
 import { endRuns, eraseRuns } from "./of-tenant.ts";
 import { runsProjection } from "./projection.ts";
 import { countStarted, createRunRecords } from "./records.ts";
 import { runRoutes } from "./routes.ts";
 import { named } from "./schema.ts";
 import { createRuns } from "./service.ts";
+import { admissionActivity } from "./start/admission.ts";
 import { agentStartActivity } from "./start/agents.ts";
 import { subrunActivity } from "./start/subruns.ts";
 import { heldByRuns, startErasing } from "./sweep.ts";
@@ -146,6 +149,7 @@ export const runs = defineFeature({
       routes: [
         ...runRoutes({ runs, approvals, sql, rates: limits.tell("workflow_execution") }),
         ...runLogRoutes({ runs, streams, runtime }),
+        migrateRoute(migrating({ runtime, records, definitions })),
         ...itemRoutes({ runs, runtime, records: items }),
       ],
       actors: [workflowRun],
@@ -180,6 +184,7 @@ export const runs = defineFeature({
           now,
         }),
         subrunActivity({ runtime, start: (id, request) => runs.startAs(id, false, request) }),
+        admissionActivity({ runtime, admit: runs.admitFollower }),
         webhookActivity({ outside, incidents }),
         cleanupActivity(volumes),
         mapResultsActivity(items),

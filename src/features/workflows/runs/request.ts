@@ -101,7 +101,8 @@ function plainText(path: string, text: string, maxBytes: number): string {
 }
 
 /** @throws Problem 400 `invalid_id`, 422 `validation_failed` */
-export function readFilter({ workflow_id, workflow_name, status, parent_execution_id }: RunsFilter): RunFilter {
+export function readFilter(asked: RunsFilter): RunFilter {
+  const { workflow_id, workflow_name, status, parent_execution_id, schedule_id } = asked;
   if (workflow_id !== undefined && !isUuid(workflow_id)) throw new Problem("invalid_id", "Invalid workflow ID");
   const wanted = status?.split(",").map((name) => name.trim()) ?? null;
   const unknown = wanted?.find((name) => !statuses.has(name));
@@ -111,6 +112,7 @@ export function readFilter({ workflow_id, workflow_name, status, parent_executio
     workflowName: workflow_name ?? null,
     statuses: wanted,
     parentRunId: parent_execution_id?.toLowerCase() ?? null,
+    scheduleId: schedule_id?.toLowerCase() ?? null,
   };
 }
 

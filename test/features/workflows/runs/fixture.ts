@@ -21,10 +21,13 @@ import { localPlaces } from "../../../../src/features/volumes/places/local/local
 import type { Definitions } from "../../../../src/features/workflows/definitions/port.ts";
 import { cleanupActivity } from "../../../../src/features/workflows/runs/activities.ts";
 import { runLogRoutes } from "../../../../src/features/workflows/runs/log-routes.ts";
+import { migrating } from "../../../../src/features/workflows/runs/migrating/migrating.ts";
+import { migrateRoute } from "../../../../src/features/workflows/runs/migrating/route.ts";
 import { runsProjection } from "../../../../src/features/workflows/runs/projection.ts";
 import { createRunRecords } from "../../../../src/features/workflows/runs/records.ts";
 import { runRoutes } from "../../../../src/features/workflows/runs/routes.ts";
 import { createRuns, type Runs } from "../../../../src/features/workflows/runs/service.ts";
+import { admissionActivity } from "../../../../src/features/workflows/runs/start/admission.ts";
 import { subrunActivity } from "../../../../src/features/workflows/runs/start/subruns.ts";
 import { createApp } from "../../../../src/http/app.ts";
 import { listen } from "../../../../src/http/listen.ts";
@@ -87,6 +90,10 @@ export async function openFixture() {
         runtime: { of: (definition) => node.runtime.of(definition) },
         start: async (id, request) => (await ready.promise).startAs(id, false, request),
       }),
+      admissionActivity({
+        runtime: { of: (definition) => node.runtime.of(definition) },
+        admit: async (id, pending) => (await ready.promise).admitFollower(id, pending),
+      }),
     ],
   });
   const { runtime } = node;
@@ -122,6 +129,7 @@ export async function openFixture() {
     routes: [
       ...runRoutes({ runs, approvals, sql: stores.sql, rates: async () => ({}) }),
       ...runLogRoutes({ runs, runtime, streams: new EventStreams() }),
+      migrateRoute(migrating({ runtime, records, definitions })),
     ],
     authenticator: believing,
     logger: createLogger("silent"),
