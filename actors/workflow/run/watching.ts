@@ -40,7 +40,7 @@ export function take(kind: AnyKind, run: RunTurn, stimulus: TakenStimulus, isFou
   const { name, entry } = run.current;
   const { stimulus_id } = stimulus;
   const run_id = run.state.header.batch?.run_id ?? run.id;
-  run.fact(stimulusTaken, { stimulus_id, taker: run.id, run_id, state_name: name, entry });
+  run.fact(stimulusTaken, { stimulus_id, taker: run.id, run_id, state_name: name });
   if (isFound) run.perform(stimulusNote, { stimulus_id }, { id: noteId(run.id, entry), then: "stimulus_noted" });
   else stopLookingBack(run);
   kind.stimulusTaken?.(run, stimulus);

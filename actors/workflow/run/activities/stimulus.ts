@@ -58,7 +58,6 @@ export const stimulusTaken = defineFact(
     /** The run. */
     run_id: Text,
     state_name: Text,
-    entry: Type.Integer(),
   }),
 );
 

@@ -16,6 +16,7 @@ import { limits } from "../../limits/feature.ts";
 import { managementTools } from "../../management-tools/feature.ts";
 import { references } from "../../references/feature.ts";
 import { securityContexts } from "../../security-contexts/feature.ts";
+import { waits } from "../../stimuli/waits/feature.ts";
 import { storageViolations } from "../../storage-violations/feature.ts";
 import { tools } from "../../tools/feature.ts";
 import { usageActivities } from "../../usage/activities/feature.ts";
@@ -68,6 +69,7 @@ export const runs = defineFeature({
     references,
     securityContexts,
     storageViolations,
+    waits,
   },
   settings: {
     maxCommands: integer("SVC_MAX_COMMANDS", {
