@@ -1,6 +1,7 @@
 /** A Map and its child records, message by message. */
 import { expect, test } from "bun:test";
 import type { Json } from "../../../../actors/kernel/json.ts";
+import { reported } from "../../../../actors/workflow/run/map/progress.ts";
 import { agent, mapOf, noop, runId, subworkflow, system, ways, writes } from "../fixture.ts";
 import { Company } from "./company.ts";
 
@@ -313,4 +314,36 @@ test("progress is told at most once a second", () => {
     .filter(({ type }) => type === "WorkflowMapProgress")
     .map(({ details }) => details.succeeded);
   expect(told).toEqual([1, 3, 5, 6]);
+});
+
+test("a Map that failed is tried again with all of its items, and forgets those before", () => {
+  const retry = { attempts: 2, delay_ms: 1_000, backoff: 2, max_delay_ms: 60_000, on: ["too_many_failed"] };
+  const company = new Company(mapOf(command(), numbers(2), { concurrency: 2, batch: 1, retry })).start().settle();
+  finish(company, 0, 1);
+  company.collect();
+  expect(company.state.current?.work.of).toBe("backoff");
+  expect(company.batches).toEqual([]);
+  company.now += 1_000;
+  company.run.now = company.now;
+  company.run.fireNext();
+  company.hearOf(runId);
+  company.settle();
+  expect([...company.rows.values()].map(({ status, attempts }) => [status, attempts])).toEqual([
+    ["running", 1],
+    ["running", 1],
+  ]);
+  for (const index of [0, 1]) finish(company, index);
+  company.collect();
+  expect(company.result).toMatchObject({ status: "success", succeeded: 2, failed: [] });
+});
+
+test("of reports the newest counts, whichever comes last", () => {
+  const counts = { succeeded: 0, failed: 1, cancelled: 0, todo: 0, returned: 0, orders: 0 };
+  const open = { id: "a", first: 0, size: 2, granted: 2, ordered: 0, ...counts, seq: 0 };
+  const [newest] = reported([open], { batch: "a", ...counts, seq: 2, failed: 0, succeeded: 2, is_gone: false });
+  expect(newest).toMatchObject({ seq: 2, failed: 0, succeeded: 2, granted: 2 });
+  if (newest === undefined) throw new Error("the record is gone");
+  expect(reported([newest], { batch: "a", ...counts, seq: 1, is_gone: false })).toEqual([newest]);
+  expect(reported([newest], { batch: "b", ...counts, seq: 9, is_gone: true })).toEqual([newest]);
+  expect(reported([newest], { batch: "a", ...counts, seq: 3, is_gone: true })).toEqual([]);
 });
