@@ -1,6 +1,7 @@
 /** A Map and its child records, message by message. */
 import { expect, test } from "bun:test";
 import type { Json } from "../../../../actors/kernel/json.ts";
+import type { State } from "../../../../actors/workflow/definition.ts";
 import { reported } from "../../../../actors/workflow/run/map/progress.ts";
 import { agent, mapOf, noop, runId, subworkflow, system, ways, writes } from "../fixture.ts";
 import { Company } from "./company.ts";
@@ -346,4 +347,21 @@ test("of reports the newest counts, whichever comes last", () => {
   expect(reported([newest], { batch: "a", ...counts, seq: 1, is_gone: false })).toEqual([newest]);
   expect(reported([newest], { batch: "b", ...counts, seq: 9, is_gone: true })).toEqual([newest]);
   expect(reported([newest], { batch: "a", ...counts, seq: 3, is_gone: true })).toEqual([]);
+});
+
+test("a signal goes to the item that has waited longest for it, and to the next one", () => {
+  const wait = { ...noop(), kind: "Wait", for: { what: "signal", signal: "go" } } as State;
+  const company = new Company(mapOf(wait, numbers(3), { concurrency: 2, batch: 2 })).start().settle();
+  const signal = (payload: Json) => {
+    const call = company.ask(runId, "signal", { signal_name: "go", payload, work_id: null });
+    company.settle();
+    return company.run.answers.get(call);
+  };
+  expect(signal("first")).toEqual({ outcome: "taken" });
+  expect(company.item(1, "cancel")).toMatchObject({ outcome: "done" });
+  expect(company.rows.get(2)?.status).toBe("running");
+  expect(signal("second")).toEqual({ outcome: "taken" });
+  company.collect();
+  const results = company.result.results as ({ payload: Json } | null)[];
+  expect(results.map((one) => one?.payload ?? null)).toEqual(["first", null, "second"]);
 });
