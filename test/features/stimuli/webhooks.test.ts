@@ -285,3 +285,60 @@ describe("the provider's handshakes start nothing", () => {
     expect(otherScheme.body.code).toBe("missing_signature");
   });
 });
+
+describe("a source that takes some messages only", () => {
+  const github = (event: string, sent: string) => ({
+    signature: null,
+    headers: {
+      "X-Hub-Signature-256": signed(sent),
+      "X-GitHub-Event": event,
+      "X-GitHub-Delivery": crypto.randomUUID(),
+      "Content-Type": "application/json",
+    },
+  });
+
+  test("starts nothing for another event, says so, and keeps count", async () => {
+    const { id } = await fixture.route({
+      source: "hub",
+      workflow: "on-ci",
+      secret,
+      signature: "github",
+      events: ["push", "issues.opened"],
+      match: 'payload.ref != "draft"',
+    });
+    const send = (event: string, sent: object) =>
+      fixture.hook("hub", JSON.stringify(sent), github(event, JSON.stringify(sent)));
+    expect((await send("push", { ref: "main" })).body.status).toBe("classified");
+    expect((await send("issues", { action: "opened" })).body.status).toBe("classified");
+    const ignored = await send("issues", { action: "closed" });
+    expect([ignored.status, ignored.body]).toEqual([
+      200,
+      {
+        status: "ignored",
+        reason: "event",
+        event: "issues.closed",
+        message: "The source takes other events only",
+        stimulus_id: null,
+        workflow_execution_id: null,
+      },
+    ]);
+    expect((await send("push", { ref: "draft" })).body).toMatchObject({ status: "ignored", reason: "match" });
+    expect((await send("ping", {})).body.status).toBe("pong");
+    expect(await fixture.stimuliOf("hub")).toHaveLength(2);
+    const shown = await fixture.until(async () => {
+      const record = await fixture.ok("GET", `/v1/stimulus-routes/${id}`);
+      return record.ignored_count === 2 ? record : null;
+    });
+    expect(shown.last_ignored).toMatchObject({ reason: "match", event: "push" });
+  });
+
+  test("takes no other by the API either, and what is ignored has no wrong signature's way in", async () => {
+    const posted = await fixture.stimulus({ source: "hub", content: { action: "opened" } });
+    expect(posted.body).toMatchObject({ status: "ignored", reason: "event", event: null });
+    const forged = await fixture.hook("hub", "{}", {
+      signature: null,
+      headers: { ...github("fork", "{}").headers, "X-Hub-Signature-256": signed("other") },
+    });
+    expect(forged.status).toBe(401);
+  });
+});
