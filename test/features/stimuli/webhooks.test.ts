@@ -332,7 +332,7 @@ describe("a source that takes some messages only", () => {
     expect(shown.last_ignored).toMatchObject({ reason: "match", event: "push" });
   });
 
-  test("takes no other by the API either, and what is ignored has no wrong signature's way in", async () => {
+  test("takes no other by the API either; a wrong signature stays one", async () => {
     const posted = await fixture.stimulus({ source: "hub", content: { action: "opened" } });
     expect(posted.body).toMatchObject({ status: "ignored", reason: "event", event: null });
     const forged = await fixture.hook("hub", "{}", {

@@ -1,8 +1,8 @@
 /** Runs that wait for stimuli (docs/reference/stimuli.md). */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { LooseJson } from "../../../harness/loose-json.ts";
-import { StimuliFixture, secret, signed } from "../fixture.ts";
-import { putRow } from "../rows.ts";
+import { StimuliFixture, secret, signed } from "../../stimuli/fixture.ts";
+import { putRow } from "../../stimuli/rows.ts";
 
 setDefaultTimeout(60_000);
 
@@ -198,7 +198,7 @@ test("a wait whose time is over goes on to where its time-out leads", async () =
   await waiting(0, "silent");
 });
 
-test("a state that is entered again takes what it has not taken, each once and in order", async () => {
+test("a state that is entered again takes what it has not taken, in order", async () => {
   await fixture.register("collect", {
     AWAIT: {
       kind: "Wait",
