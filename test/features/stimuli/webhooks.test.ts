@@ -27,6 +27,8 @@ const body = '{"ref":"main","n":7}';
 const vector = "sha256=96f8bbef3ed836139cdce3255bd8259584f5d2047e85e3c2ec78166ca664307c";
 const vectorOfNothing = "sha256=c69368fb157e585bc207bdb755c4bf41b95d1fb08a927910118d90f9629d206f";
 
+const routeOf = async (source: string) => (await fixture.ok("GET", `/v1/stimulus-routes?source=${source}`)).items[0];
+
 describe("a signed delivery", () => {
   test("starts the route's workflow with the content byte for byte", async () => {
     const answer = await fixture.hook("CI", body, {
@@ -52,6 +54,8 @@ describe("a signed delivery", () => {
     const run = await fixture.record(workflow_execution_id);
     expect(run.stimulus_id).toBe(stimulus_id);
     expect(run.initiated_by).toMatchObject({ kind: "webhook", sub: "webhook:ci" });
+    // It acts for who made the source.
+    expect(run.starter).toMatchObject({ sub: (await routeOf("ci")).created_by.sub });
     expect(run.input).toMatchObject({
       stimulus_content: body,
       stimulus_content_encoding: "utf-8",
@@ -246,6 +250,26 @@ test("a source may have a rate of its own, which leaves the tenant's others alon
   expect(refused.body).toMatchObject({ code: "rate_limited", scope_type: "source", limit: 1, bucket: "per_minute" });
   expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(30);
   expect((await fixture.hook("free", body)).status).toBe(200);
+});
+
+test("a team whose owner's tier has no teams gets 402 at a delivery", async () => {
+  const { sql } = fixture.stores;
+  const [team, owner] = [`t-${crypto.randomUUID()}`, `u-${crypto.randomUUID().replaceAll("-", "")}`];
+  await sql`insert into tenants (slug, kind, display_name, subscription_tier) values (${owner}, 'consumer', 'o', 'business')`;
+  await sql`insert into tenants (slug, kind, display_name, team_tier, owner_tenant)
+    values (${team}, 'team', 't', 'business', ${owner})`;
+  await fixture.workflow("on-team", team);
+  await fixture.route({ source: "team-hooks", workflow: "on-team", secret }, team);
+  const deliver = async (signature?: string) => {
+    const answer = await fixture.hook("team-hooks", body, signature === undefined ? {} : { signature });
+    return [answer.status, answer.body.code ?? answer.body.status];
+  };
+  expect(await deliver()).toEqual([200, "classified"]);
+  await sql`update tenants set subscription_tier = 'free' where slug = ${owner}`;
+  await fixture.until(async () => ((await deliver())[0] === 402 ? true : null));
+  expect(await deliver()).toEqual([402, "colony_suspended"]);
+  // Who cannot sign learns nothing of it.
+  expect(await deliver(signed("other"))).toEqual([401, "invalid_signature"]);
 });
 
 test("unfinished bodies behind the same address keep no right delivery out", async () => {
