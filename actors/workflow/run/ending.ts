@@ -167,5 +167,5 @@ function tellParent(run: RunTurn): void {
     error: ending?.error ?? null,
     error_code: ending?.error_code ?? null,
   };
-  run.tell(workflowRunProtocol, header.parent.execution_id, "run_ended", end);
+  run.tell(workflowRunProtocol, header.parent.told ?? header.parent.execution_id, "run_ended", end);
 }

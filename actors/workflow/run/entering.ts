@@ -17,7 +17,7 @@ import type { RunTurn } from "./turn.ts";
 export function enter(run: RunTurn, target: string, feedback: string | null): void {
   const { definition, visits, transition_count, header } = run.state;
   run.move({ next: null });
-  const state = Object.hasOwn(definition.states, target) ? definition.states[target] : undefined;
+  const state = run.stateNamed(target);
   const visit = (Object.hasOwn(visits, target) ? (visits[target] ?? 0) : 0) + 1;
   if (state === undefined) fail(run, "unknown_state", `There is no state ${target}`);
   // Items are visits of their Map, which has been counted.
@@ -77,6 +77,7 @@ function deadlineOf(run: RunTurn, { kind, timeout_ms }: State): number | null {
 export function beginAgain(run: RunTurn): void {
   const { current, definition } = run;
   const attempt = (current.attempt ?? 1) + 1;
+  run.cancelTimer(retryTimer(current.entry));
   run.move({ current: { ...current, attempt, deadline_at: deadlineOf(run, definition) } });
   begin(run, definition);
 }
@@ -85,7 +86,7 @@ function begin(run: RunTurn, state: State): void {
   try {
     run.attempt(() => {
       kindOf(state.kind).enter(run, state);
-      if (run.state.blackboard_bytes > maxBlackboardBytes) throw new BlackboardFull(tooLarge);
+      if (run.seenBytes > maxBlackboardBytes) throw new BlackboardFull(tooLarge);
     });
   } catch (error) {
     if (error instanceof BlackboardFull) {

@@ -17,13 +17,15 @@ export const lineTo = (name: string, target: string, notes: Line["notes"] = {}):
 export function dropNotes(run: RunTurn): void {
   const { line } = run;
   if (line === null) return;
-  run.change({ blackboard_bytes: run.state.blackboard_bytes - notesBytes(line.notes) });
-  run.changeLine({ notes: {} });
+  if (line.bytes === undefined) {
+    run.change({ blackboard_bytes: run.state.blackboard_bytes - notesBytes(line.notes) });
+    run.changeLine({ notes: {} });
+  } else run.changeLine({ notes: {}, bytes: 0 });
 }
 
-/** Gives up what every line that has not ended is at. @param leave of the line in focus */
+/** Gives up what every line of the state at work is at that has not ended. @param leave of the line in focus */
 export function leaveLines(run: RunTurn, leave: () => void): void {
-  for (const { name, end } of linesOf(run.state.current)) {
+  for (const { name, end } of linesOf(run.current)) {
     if (end !== null) continue;
     run.inLine(name, () => {
       leave();

@@ -10,6 +10,7 @@ import { Nothing, Nullable } from "../../kernel/schema.ts";
 import { Definition } from "../definition.ts";
 import { stimulusMessages } from "./activities/stimulus.ts";
 import { agentStart, cleanup, commandRun, runStart, webhookCall } from "./activities.ts";
+import { mapMessages } from "./map/messages.ts";
 import { signalMessages } from "./signals/messages.ts";
 import { RunHeader, RunStatus } from "./state.ts";
 
@@ -85,6 +86,7 @@ export const workflowRunProtocol = defineProtocol({
     run_started: message({ body: outcomeOf(runStart) }),
     webhook_answered: message({ body: outcomeOf(webhookCall) }),
     cleaned_up: message({ body: outcomeOf(cleanup) }),
+    ...mapMessages,
     ...stimulusMessages,
     ...signalMessages,
     /** By the last turn of a child execution. */

@@ -27,6 +27,11 @@ export function concernsRun(id: string): Concerns {
   return ({ work }) => work.of === "subworkflow" && work.child === id;
 }
 
+/** @param id of a child record of items */
+export function concernsBatch(id: string): Concerns {
+  return ({ work }) => work.of === "map" && work.batches.some((batch) => batch.id === id);
+}
+
 /** The agent executions that a state's work has under way. */
 function childrenOf(work: Work): readonly AgentChild[] {
   return "children" in work ? work.children : [];

@@ -24,8 +24,12 @@ import { unwantedAgent, unwantedRun } from "./cancel-unwanted.ts";
 import { childWaiting } from "./child-waits.ts";
 import { cancel, fail, timeOut } from "./ending.ts";
 import { beginAgain, leaveState, leaveWork } from "./entering.ts";
+import { guarded } from "./guarded.ts";
 import type { AnyKind, StateResult } from "./kind.ts";
 import { kindOf } from "./kinds/registry.ts";
+import { mapReceive, tellBatches } from "./map/receive.ts";
+import { onStart, renewClock, waitsForRoom } from "./map/room.ts";
+import { itemsFact } from "./map/rows.ts";
 import {
   type CancelReply,
   type PauseReply,
@@ -33,10 +37,18 @@ import {
   type WorkflowRunMessages,
   workflowRunProtocol,
 } from "./messages.ts";
-import { goOn, guarded, serve, tryAgain } from "./moving/going-on.ts";
+import { goOn, serve, tryAgain } from "./moving/going-on.ts";
 import { atEntry, placesOf } from "./moving/places.ts";
 import { listedMembers } from "./record/record.ts";
-import { agentOf, concernsChild, concernsCommand, concernsRun, concernsWebhook, subrunOf } from "./relevance.ts";
+import {
+  agentOf,
+  concernsBatch,
+  concernsChild,
+  concernsCommand,
+  concernsRun,
+  concernsWebhook,
+  subrunOf,
+} from "./relevance.ts";
 import { settle, tooLarge } from "./settling.ts";
 import type { SignalReply } from "./signals/messages.ts";
 import { addItem, answeredBefore, deliver, forgetItem, takeBack } from "./signals/signals.ts";
@@ -93,7 +105,10 @@ export const workflowRun = defineActor({
       atWork(
         state,
         context,
-        (current) => concernsChild(news.child_execution_id)(current) || concernsRun(news.child_execution_id)(current),
+        (current) =>
+          concernsChild(news.child_execution_id)(current) ||
+          concernsRun(news.child_execution_id)(current) ||
+          concernsBatch(news.child_execution_id)(current),
         (_, run) => childWaiting(run, news),
       ),
     run_ended: (state, end, context) =>
@@ -109,13 +124,19 @@ export const workflowRun = defineActor({
     agent_started(state, outcome, context) {
       const stray = unwantedAgent(state, outcome);
       if (stray !== null) return { state, effects: stray };
-      return atWork(state, context, concernsChild(agentOf(outcome)), (kind, run) => kind.agentStarted?.(run, outcome));
+      return atWork(state, context, concernsChild(agentOf(outcome)), (kind, run) =>
+        onStart(run, () => kind.agentStarted?.(run, outcome)),
+      );
     },
     run_started(state, outcome, context) {
       const stray = unwantedRun(state, outcome);
       if (stray !== null) return { state, effects: stray };
-      return atWork(state, context, concernsRun(subrunOf(outcome)), (kind, run) => kind.runStarted?.(run, outcome));
+      return atWork(state, context, concernsRun(subrunOf(outcome)), (kind, run) =>
+        onStart(run, () => kind.runStarted?.(run, outcome)),
+      );
     },
+
+    ...mapReceive(within),
 
     // What becomes of the volumes never alters the run.
     cleaned_up: (state) => unchanged(state),
@@ -141,6 +162,7 @@ export const workflowRun = defineActor({
             run.schedule(stateTimer(entry), deadline_at, "state_overdue", { entry });
             return;
           }
+          if (waitsForRoom(run)) return renewClock(run);
           guarded(run, () => {
             leaveWork(run, "state_timeout");
             settle(run, kindOf(run.definition.kind).overdue(run, run.definition));
@@ -186,6 +208,7 @@ export const workflowRun = defineActor({
       if (state.paused_at !== null) return unchanged(state, done);
       const run = new RunTurn(state, context);
       run.change({ paused_at: run.now });
+      tellBatches(run, "pause");
       run.emit("WorkflowExecutionPaused", { message: "The run was paused", details: { paused_at: run.at } });
       return run.turn(done);
     },
@@ -196,6 +219,7 @@ export const workflowRun = defineActor({
       if (state.paused_at === null) return unchanged(state, done);
       const run = new RunTurn(state, context);
       run.change({ paused_at: null });
+      tellBatches(run, "resume");
       run.emit("WorkflowExecutionResumed", { message: "The run goes on", details: { resumed_at: run.at } });
       tryAgain(run);
       goOn(run);
@@ -215,6 +239,8 @@ export const workflowRun = defineActor({
         leaveState(run, "deleted");
         cancel(run, "deleted");
       }
+      const states = Object.values(state.definition.states);
+      if (states.some(({ kind }) => kind === "Map")) run.fact(itemsFact, { of: "gone", run_id: run.id });
       return run.end({ outcome: "erased" });
     },
   },

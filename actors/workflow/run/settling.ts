@@ -25,7 +25,7 @@ export function settle(run: RunTurn, result: StateResult): void {
   if (deadline_at !== null) run.cancelTimer(stateTimer(entry));
   if (triesAgain(run, kept)) return;
   run.note({ [name]: kept });
-  if (run.state.blackboard_bytes > maxBlackboardBytes) overflow(run);
+  if (run.seenBytes > maxBlackboardBytes) overflow(run);
   else takeOn(run, kept);
 }
 
@@ -57,7 +57,7 @@ function overflow(run: RunTurn): void {
 const notesOf = ({ current }: RunState): number => allNotesBytes(linesOf(current));
 
 function exit(run: RunTurn, result: StateResult, decision: NextStep): void {
-  const { name, visit } = run.current;
+  const { name, visit, attempt = 1 } = run.current;
   const { outputs, blackboard } = run.state;
   const taken = decision.next === "state" ? decision.transition : null;
   const transition = taken === null ? null : { condition: taken.condition, target: taken.target };
@@ -68,7 +68,7 @@ function exit(run: RunTurn, result: StateResult, decision: NextStep): void {
   });
   run.move({ current: null });
   if (run.line !== null) {
-    run.changeLine({ last: result });
+    run.changeLine({ last: result, ...(attempt === 1 ? {} : { attempts: attempt }) });
     return;
   }
   const isListed = outputs.includes(name) || !Object.hasOwn(blackboard, name);

@@ -13,7 +13,7 @@ export const stateIn = (states: States, name: string): State | undefined =>
   Object.hasOwn(states, name) ? states[name] : undefined;
 
 /** States that undo others. No transition leads to them, and theirs lead nowhere. */
-export const undoingIn = (states: States): ReadonlySet<string> =>
+const undoingIn = (states: States): ReadonlySet<string> =>
   new Set(Object.values(states).flatMap(({ compensate }) => compensate ?? []));
 
 export class Ways {

@@ -6,9 +6,9 @@ import { memberBytes } from "./size.ts";
 export const notesBytes = (notes: Line["notes"]): number =>
   Object.entries(notes).reduce((sum, [key, value]) => sum + memberBytes(key, value), 0);
 
-/** Of several lines together. */
+/** Of several lines together, as far as they are counted among those of the blackboard. */
 export const allNotesBytes = (lines: readonly Line[]): number =>
-  lines.reduce((sum, { notes }) => sum + notesBytes(notes), 0);
+  lines.reduce((sum, { notes, bytes }) => (bytes === undefined ? sum + notesBytes(notes) : sum), 0);
 
 /** By how many bytes the notes of a run's lines grow when these lines take the place of those. */
 export function notesGrowth(had: readonly Line[], has: readonly Line[]): number {

@@ -5,6 +5,7 @@ import { agentKind } from "./agent.ts";
 import { branchKind } from "./branch.ts";
 import { containerRunKind } from "./container-run.ts";
 import { humanKind } from "./human.ts";
+import { mapKind } from "./map.ts";
 import { parallelAgentsKind } from "./parallel-agents.ts";
 import { parallelContainerRunKind } from "./parallel-container-run.ts";
 import { subworkflowKind } from "./subworkflow.ts";
@@ -31,7 +32,7 @@ const kinds: Readonly<Record<StateKind, AnyKind>> = {
   Branch: branchKind,
   Fleet: unbuilt,
   Http: unbuilt,
-  Map: unbuilt,
+  Map: mapKind,
   Tool: unbuilt,
   Wait: waitKind,
 };

@@ -2,11 +2,13 @@
 import { followLines } from "../child-waits.ts";
 import { fail } from "../ending.ts";
 import { beginAgain, enter, leaveState, leaveWork } from "../entering.ts";
-import { faultOf } from "../kind.ts";
+import { guarded } from "../guarded.ts";
 import { kindOf } from "../kinds/registry.ts";
+import * as batch from "../map/batch.ts";
+import { closeTurn } from "../map/closing.ts";
 import { settle } from "../settling.ts";
 import { type Serve, serveWaits } from "../signals/signals.ts";
-import { isOver, retryTimer } from "../state.ts";
+import { isOver } from "../state.ts";
 import type { RunTurn } from "../turn.ts";
 import { linesOf } from "../work.ts";
 import { placesOf } from "./places.ts";
@@ -25,34 +27,29 @@ export function goOn(run: RunTurn): void {
     }
     // Lines that are given up take no signal with them.
     isMoving = closeLines(run) || serveWaits(run, serve) || isMoving;
+    isMoving = takeUp(run) || isMoving;
   }
   followLines(run);
+  if (run.state.current?.work.of === "batch") closeTurn(run);
+}
+
+/** Whether the state at work began more of its parts. */
+function takeUp(run: RunTurn): boolean {
+  if (run.state.paused_at !== null || run.state.current === null) return false;
+  if (run.state.current.work.of === "batch") return batch.goOn(run);
+  return kindOf(run.definition.kind).goOn?.(run) ?? false;
 }
 
 /** Attempts whose time came while the run was paused. */
 export function tryAgain(run: RunTurn): void {
   for (const { line, current } of placesOf(run.state.current)) {
-    const { work, entry } = current;
-    if (work.of !== "backoff" || run.now < work.until) continue;
-    run.cancelTimer(retryTimer(entry));
-    run.inLine(line, () => beginAgain(run));
+    const { work } = current;
+    if (work.of === "backoff" && run.now >= work.until) run.inLine(line, () => beginAgain(run));
   }
 }
 
 /** Lets the state in focus come to the result of the signal that it waited for. */
 export const serve: Serve = (run, signal) => kindOf(run.definition.kind).signalled?.(run, signal);
-
-/** A step of the state at work. What it cannot cope with is the state's failure. */
-export function guarded(run: RunTurn, step: () => void): void {
-  try {
-    run.attempt(step);
-  } catch (error) {
-    const result = faultOf(error);
-    if (result === null) throw error;
-    leaveWork(run, "state_failed");
-    settle(run, result);
-  }
-}
 
 function enterNext(run: RunTurn, line: string | null): boolean {
   if (run.state.paused_at !== null) return false;
@@ -77,6 +74,12 @@ function endByLine(run: RunTurn): boolean {
 function closeLines(run: RunTurn): boolean {
   const { current } = run.state;
   if (!linesOf(current).some(({ end }) => end !== null)) return false;
+  if (current?.work.of === "batch") batch.collect(run);
+  else joinLines(run);
+  return run.state.current !== current;
+}
+
+function joinLines(run: RunTurn): void {
   guarded(run, () => {
     const kind = kindOf(run.definition.kind);
     kind.linesEnded?.(run);
@@ -85,5 +88,4 @@ function closeLines(run: RunTurn): boolean {
     leaveWork(run, "branch_joined");
     settle(run, result);
   });
-  return run.state.current !== current;
 }

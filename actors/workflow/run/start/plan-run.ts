@@ -125,16 +125,21 @@ function ancestryOf(
 ): Pick<RunHeader, "parent" | "depth" | "root_execution_id" | "path"> {
   if (parent === null) return { parent: null, depth: 0, root_execution_id: executionId, path: [] };
   return {
-    parent: { execution_id: parent.executionId, state_name: parent.stateName, waits: parent.waits },
+    parent: {
+      execution_id: parent.executionId,
+      state_name: parent.stateName,
+      waits: parent.waits,
+      ...(parent.told === undefined ? {} : { told: parent.told }),
+    },
     depth: parent.depth + 1,
     root_execution_id: parent.rootExecutionId,
     path: [...parent.path, parent.executionId],
   };
 }
 
-/** What runs start counts toward no rate, and every generation can be a hundred times as many. */
-function checkDescendants({ facts }: Settled): Problem | null {
-  if (facts.descendants < maxDescendants) return null;
+/** What runs start counts toward no rate, items of Maps apart, and every generation can be a hundred times as many. */
+function checkDescendants({ request, facts }: Settled): Problem | null {
+  if (facts.descendants < maxDescendants || request.parent?.told !== undefined) return null;
   return new Problem("too_many_descendants", `At most ${maxDescendants} workflows run below one root`);
 }
 

@@ -5,6 +5,7 @@ import { defineProjection } from "../../../runtime/port.ts";
 import { countChanges } from "../../../runtime/reads/counters.ts";
 import { projectRows } from "../../../runtime/reads/rows.ts";
 import { waitRows } from "../waits/port.ts";
+import { batchRows } from "./items/projection.ts";
 
 /** Most turns change nothing that the table holds: what a run is at is read from its state. */
 const isNews = (before: RunState, after: RunState): boolean => before.status !== after.status;
@@ -43,11 +44,13 @@ const rowsOf = projectRows({ isNews, rowOf, upsert, remove });
 
 /** The rows, and the count of runs by version of their workflow. */
 export const runsProjection = defineProjection(workflowRun, (changes) => {
-  // A child record of items is no run of its own.
-  const runs = changes.filter(({ before, after }) => (before ?? after)?.header.batch === undefined);
+  // A child record of items is no run of its own. One that began and ended in this commit leaves nothing.
+  const isBatch = ({ before, after }: (typeof changes)[number]) => (before ?? after)?.header.batch !== undefined;
+  const runs = changes.filter((one) => !isBatch(one));
   return [
     ...rowsOf(runs),
     ...countChanges(workflowRun.kind, runs, ({ header }) => header.workflow_id),
+    ...batchRows(changes.filter(isBatch)),
     ...waitRows(changes),
   ];
 });

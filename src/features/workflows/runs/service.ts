@@ -47,6 +47,7 @@ export function createRuns(options: RunsOptions) {
 
   return {
     ...history,
+    load,
     /** Of a run that this node starts. */
     newId: runs.newId,
     beginAs,
