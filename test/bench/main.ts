@@ -27,6 +27,7 @@ import { benchTools } from "./tools.ts";
 import { benchTurns } from "./turns.ts";
 import { benchUsage } from "./usage.ts";
 import { benchVolumes } from "./volumes.ts";
+import { benchWaits } from "./waits.ts";
 import { benchWorkflows } from "./workflows.ts";
 
 const benches = {
@@ -53,9 +54,10 @@ const benches = {
   edge: benchEdge,
   usage: benchUsage,
   volumes: benchVolumes,
+  waits: benchWaits,
 };
 /** Takes long: runs only when asked for. */
-const lengthy = new Set(["stimuli-memory", "lists", "nodes", "erasing", "edge", "usage", "volumes"]);
+const lengthy = new Set(["stimuli-memory", "lists", "nodes", "erasing", "edge", "usage", "volumes", "waits"]);
 
 const asked = process.argv.slice(2).filter((word) => !word.startsWith("--"));
 const stores = await startBenchStores();

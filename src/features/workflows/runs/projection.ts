@@ -4,7 +4,7 @@ import type { RunState } from "../../../../actors/workflow/run/state.ts";
 import { defineProjection } from "../../../runtime/port.ts";
 import { countChanges } from "../../../runtime/reads/counters.ts";
 import { projectRows } from "../../../runtime/reads/rows.ts";
-import { waitRows } from "../../stimuli/waits/port.ts";
+import { waitRows } from "../waits/port.ts";
 import { batchRows } from "./items/projection.ts";
 
 /** Most turns change nothing that the table holds: what a run is at is read from its state. */
