@@ -10,6 +10,7 @@ import { cleanup } from "./activities.ts";
 import { finalOutput } from "./blackboard/output.ts";
 import type { StateResult } from "./kind.ts";
 import { type RunEnd, workflowRunProtocol } from "./messages.ts";
+import { tellSchedule } from "./of-schedule.ts";
 import { DEADLINE, type RunEnding, type RunStatus } from "./state.ts";
 import type { RunTurn } from "./turn.ts";
 
@@ -92,6 +93,7 @@ function end(run: RunTurn, status: RunStatus, ending: Partial<RunEnding>): void 
   });
   releaseVolumes(run);
   tellParent(run);
+  tellSchedule(run);
 }
 
 /** Undefined when it cannot be rendered: then the run has failed. */

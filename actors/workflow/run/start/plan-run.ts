@@ -103,6 +103,7 @@ function settle(request: RunRequest, { executionId, workflow, input, attachments
       ...ancestryOf(executionId, parent),
       retry_of: null,
       stimulus_id: request.stimulusId,
+      ...(request.scheduleId === undefined ? {} : { schedule_id: request.scheduleId }),
       timeout_ms: request.timeoutSeconds === null ? null : request.timeoutSeconds * 1000,
     },
     definition,
@@ -196,7 +197,7 @@ export function planRetry(
   { executionId, earlierId, earlier, terms, storage, isContextAllowed }: RetryFacts,
 ): RunPlan | Problem {
   const { header, definition, status } = earlier;
-  const { volumes: had, counted_for: _, context_ceilings: bound, ...kept } = header;
+  const { volumes: had, counted_for: _, context_ceilings: bound, schedule_id: __, ...kept } = header;
   const state = fromState ?? earlier.current_state ?? definition.initial_state;
   const named = keptVolumes(had);
   const volumes = runVolumes(definition.storage, named, storage.readable);

@@ -43,6 +43,8 @@ export interface RunRequest {
     readonly attachments: readonly Attachment[];
   } | null;
   readonly stimulusId: string | null;
+  /** The schedule that starts it; absent: none. */
+  readonly scheduleId?: string;
   /** Children and stimuli were counted where they came from. */
   readonly rateExempt: boolean;
 }

@@ -1,5 +1,7 @@
 /** What the rest of the service may ask of workflow definitions. */
+import type { Starter } from "../../../../actors/identity/starter.ts";
 import type { ResolvedWorkflow } from "../../../../actors/workflow/run/start/request.ts";
+import type { Transaction } from "../../../store/postgres/pool.ts";
 
 export interface WorkflowLookup {
   readonly tenant: string;
@@ -25,6 +27,29 @@ export interface Registrars {
     name: string,
     by: { readonly realm: string; readonly userId: string },
   ): Promise<Date | null>;
+}
+
+/** A name whose versions have changed. */
+export interface ChangedName {
+  /** A tenant, or `*` for what every tenant sees. */
+  readonly owner: string;
+  readonly name: string;
+  /** Its versions were this owner's before. */
+  readonly from?: string;
+}
+
+/** Who keeps something in step with the latest versions of workflows. */
+export interface WorkflowFollower {
+  /** In the transaction of the change, behind it. */
+  changed(tx: Transaction, change: ChangedName): Promise<void>;
+  /** Once it is committed. Never throws: what a crash leaves undone is the follower's to find. */
+  committed(change: ChangedName): Promise<void>;
+}
+
+/** Who registered a version, as it is kept with it. */
+export interface Deployer {
+  readonly starter: Starter;
+  readonly email: string | null;
 }
 
 /** Who runs workflows. */
