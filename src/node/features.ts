@@ -59,6 +59,7 @@ import { waitingCalls } from "../features/waiting-calls/feature.ts";
 import { webTools } from "../features/web/feature.ts";
 import { definitions } from "../features/workflows/definitions/feature.ts";
 import { runs } from "../features/workflows/runs/feature.ts";
+import { workflowSchedules } from "../features/workflows/schedules/feature.ts";
 
 export const features = [
   // First: what it keeps of a tenant goes last.
@@ -95,6 +96,7 @@ export const features = [
   definitions,
   approvals,
   runs,
+  workflowSchedules,
   operationTools,
   swarms,
   cluster,

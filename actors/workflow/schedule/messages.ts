@@ -35,6 +35,8 @@ export const scheduledStart = defineActivity({
     Type.Object({ result: Type.Literal("held") }),
     /** `busy`: by a rate, up to the last. */
     Type.Object({ result: Type.Literal("refused"), code: Text, busy: Type.Boolean() }),
+    /** There is no such schedule any more. */
+    Type.Object({ result: Type.Literal("gone") }),
   ]),
 });
 

@@ -61,12 +61,14 @@ export const workflowSchedule = defineActor({
       const turn = new ScheduleTurn(state, context);
       turn.change({ starting: null, held: false });
       const end = outcome.ok ? outcome.value : { result: "refused" as const, code: outcome.code, busy: false };
+      // Where its row came back meanwhile, a later revision has been heard of.
+      if (end.result === "gone" && starting.revision === state.revision) return turn.end();
       if (end.result === "started") began(turn, starting, end.at);
       else if (end.result === "held") hold(turn, starting);
       else {
         turn.skip(1);
         // What waits behind a start that was refused to the last would fare no better.
-        if (end.busy) turn.drop();
+        if (end.result === "refused" && end.busy) turn.drop();
       }
       turn.startNext();
       return turn.turn();

@@ -32,6 +32,8 @@ export const ScheduleState = Type.Object({
       execution_id: Text,
       time: Moment,
       backfill: Type.Boolean(),
+      /** Of the schedule then. */
+      revision: Type.Integer(),
       /** The run that lives on in its place by now; absent: it does itself. */
       continued_as: Type.Optional(Text),
       /** The run has come to its end already, before it was heard that it had begun. */

@@ -94,7 +94,14 @@ export class ScheduleTurn extends TurnEffects<ScheduleMessages> {
     const execution_id = this.context.newId();
     this.change({
       waiting: [...rest],
-      starting: { execution_id, time, backfill, ended: false, skipped: this.state.skipped },
+      starting: {
+        execution_id,
+        time,
+        backfill,
+        revision: this.state.revision,
+        ended: false,
+        skipped: this.state.skipped,
+      },
     });
     const input = { execution_id, time, start_by: this.now + patienceMs };
     this.perform(scheduledStart, input, { id: `start:${execution_id}`, then: "start_ended" });
@@ -131,9 +138,9 @@ export class ScheduleTurn extends TurnEffects<ScheduleMessages> {
   }
 
   /** Closes the last turn: the schedule goes. */
-  end<Reply>(reply: Reply): Turn<ScheduleState, Reply, ScheduleMessages> {
+  end<Reply = never>(reply?: Reply): Turn<ScheduleState, Reply, ScheduleMessages> {
     if (this.state.wake !== null) this.cancelTimer(timerAt(this.state.wake));
-    return { state: null, effects: this.effects, reply };
+    return { state: null, effects: this.effects, ...(reply === undefined ? {} : { reply }) };
   }
 }
 

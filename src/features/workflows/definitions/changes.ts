@@ -3,7 +3,8 @@ import { Problem } from "../../../../actors/kernel/problem.ts";
 import { secretsOf } from "../../../../actors/workflow/manifest/secrets.ts";
 import { isUuid } from "../../../http/route.ts";
 import type { Transaction } from "../../../store/postgres/pool.ts";
-import { type Caller, deployerOf, globalForbidden, mayPublish, type WorkflowParts, workflowNotFound } from "./parts.ts";
+import { deployerOf } from "./deployer.ts";
+import { type Caller, globalForbidden, mayPublish, type WorkflowParts, workflowNotFound } from "./parts.ts";
 import { ownerOf, type Reference, scopeOf, tenantOf, type WorkflowRow } from "./records.ts";
 import type { Deleted, Scope, ScopeChanged, WorkflowDetail } from "./schema.ts";
 

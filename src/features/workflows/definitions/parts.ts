@@ -1,12 +1,11 @@
 /** What the parts of this folder share. */
 import { type Identity, isGlobalPublisher } from "../../../../actors/identity/identity.ts";
-import { starterOf } from "../../../../actors/identity/starter.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import type { WorkflowOffer } from "../../../../actors/workflow/manifest/judged.ts";
 import type { Sql } from "../../../store/postgres/pool.ts";
 import type { Audit, AuditedBy } from "../../audit/port.ts";
 import type { References } from "../../references/port.ts";
-import type { Deployer, WorkflowFollower } from "./port.ts";
+import type { WorkflowFollower } from "./port.ts";
 import type { WorkflowRecords } from "./records.ts";
 
 export interface WorkflowsOptions {
@@ -45,9 +44,6 @@ export interface Caller {
 export interface WorkflowParts extends WorkflowsOptions {
   readonly records: WorkflowRecords;
 }
-
-/** As a version that the caller registers keeps them. */
-export const deployerOf = ({ identity }: Caller): Deployer => ({ starter: starterOf(identity), email: identity.email });
 
 export const mayPublish = ({ identity, tenant }: Caller): boolean => isGlobalPublisher(identity, tenant);
 

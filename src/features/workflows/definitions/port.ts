@@ -1,5 +1,4 @@
 /** What the rest of the service may ask of workflow definitions. */
-import type { Starter } from "../../../../actors/identity/starter.ts";
 import type { ResolvedWorkflow } from "../../../../actors/workflow/run/start/request.ts";
 import type { Transaction } from "../../../store/postgres/pool.ts";
 
@@ -18,6 +17,10 @@ export interface Definitions {
    */
   resolve(lookup: WorkflowLookup): Promise<ResolvedWorkflow>;
 }
+
+export type { WorkflowChoice } from "./choices.ts";
+export type { Deployer } from "./deployer.ts";
+export { tenantOf } from "./records.ts";
 
 /** Who registers definitions. */
 export interface Registrars {
@@ -44,12 +47,6 @@ export interface WorkflowFollower {
   changed(tx: Transaction, change: ChangedName): Promise<void>;
   /** Once it is committed. Never throws: what a crash leaves undone is the follower's to find. */
   committed(change: ChangedName): Promise<void>;
-}
-
-/** Who registered a version, as it is kept with it. */
-export interface Deployer {
-  readonly starter: Starter;
-  readonly email: string | null;
 }
 
 /** Who runs workflows. */

@@ -8,7 +8,7 @@ import { isUuid } from "../../../http/route.ts";
 import { gather } from "../../../store/gather.ts";
 import { texts } from "../../../store/postgres/array-literal.ts";
 import type { Sql, Transaction } from "../../../store/postgres/pool.ts";
-import type { Deployer } from "./port.ts";
+import type { Deployer } from "./deployer.ts";
 import type { Scope } from "./schema.ts";
 
 /**

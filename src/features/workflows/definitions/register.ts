@@ -7,8 +7,9 @@ import type { JudgedWorkflow } from "../../../../actors/workflow/manifest/judged
 import { refusal } from "../../../../actors/workflow/manifest/judged.ts";
 import { secretsOf } from "../../../../actors/workflow/manifest/secrets.ts";
 import type { Waiter } from "../../../lib/guarded/judging.ts";
+import { deployerOf } from "./deployer.ts";
 import { judgeDocument, readWorkflow } from "./judging/judging.ts";
-import { type Caller, deployerOf, globalForbidden, mayPublish, type WorkflowParts } from "./parts.ts";
+import { type Caller, globalForbidden, mayPublish, type WorkflowParts } from "./parts.ts";
 import type { NewWorkflow } from "./records.ts";
 import { ownerOf, tenantOf } from "./records.ts";
 import type { Finding, Judgement, Registered, Scope } from "./schema.ts";
