@@ -5,7 +5,7 @@ import { latestWallBy, momentOf, wallAt } from "./wall-clock.ts";
 
 /** What the times of a schedule follow from. */
 export interface Timing extends Pick<Schedule, "when" | "timezone"> {
-  /** Intervals are counted from here. */
+  /** Intervals are counted from here, in both directions. */
   readonly anchor: number;
 }
 
@@ -13,8 +13,7 @@ export interface Timing extends Pick<Schedule, "when" | "timezone"> {
 export function nextTime(timing: Timing, after: number): number | null {
   const { when, timezone, anchor } = timing;
   if ("every_ms" in when) {
-    const rounds = Math.max(1, Math.floor((after - anchor) / when.every_ms) + 1);
-    return anchor + rounds * when.every_ms;
+    return anchor + (Math.floor((after - anchor) / when.every_ms) + 1) * when.every_ms;
   }
   const step = stepsFrom(when.cron, wallAt(timezone, after));
   // While the clock shows an hour for the second time, the times of that hour have been.
@@ -43,11 +42,8 @@ export function latestTimes(timing: Timing, after: number, until: number, most: 
   const { when, timezone, anchor } = timing;
   const found: number[] = [];
   if ("every_ms" in when) {
-    for (let round = Math.floor((until - anchor) / when.every_ms); round >= 1 && found.length < most; round--) {
-      const at = anchor + round * when.every_ms;
-      if (at <= after) break;
-      found.push(at);
-    }
+    let at = anchor + Math.floor((until - anchor) / when.every_ms) * when.every_ms;
+    for (; at > after && found.length < most; at -= when.every_ms) found.push(at);
     return found.reverse();
   }
   // Cron knows whole seconds, and looks before its moment.

@@ -155,14 +155,15 @@ describe("clock changes", () => {
 describe("intervals", () => {
   const every: Timing = { when: { every_ms: 90 * minute }, timezone: "UTC", anchor: 1_000 };
   test.each([
-    ["the first is one interval behind the beginning", -5 * day, 1_000 + 90 * minute],
+    ["the first is one interval behind the beginning", 1_000, 1_000 + 90 * minute],
+    ["before the beginning, for backfills", 1_000 - 91 * minute, 1_000 - 90 * minute],
     ["a time is not its own next", 1_000 + 90 * minute, 1_000 + 180 * minute],
     ["between two", 1_000 + 91 * minute, 1_000 + 180 * minute],
   ])("%s", (_, after, expected) => expect(nextTime(every, after)).toBe(expected));
 
   test("the latest of those that have been", () => {
     expect(latestTimes(every, 0, 1_000 + 360 * minute, 3)).toEqual([180, 270, 360].map((of) => 1_000 + of * minute));
-    expect(latestTimes(every, 0, 90 * minute, 3)).toEqual([]);
+    expect(latestTimes(every, 1_000, 90 * minute, 3)).toEqual([]);
   });
 });
 
