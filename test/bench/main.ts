@@ -15,6 +15,7 @@ import { benchLists } from "./lists.ts";
 import { benchMemory } from "./memory.ts";
 import { benchNodes } from "./nodes.ts";
 import { benchRates } from "./rates.ts";
+import { benchSchedules } from "./schedules.ts";
 import { benchSeal } from "./seal.ts";
 import { benchStarts } from "./starts.ts";
 import { benchStimuli } from "./stimuli.ts";
@@ -43,6 +44,7 @@ const benches = {
   streams: benchStreams,
   memory: benchMemory,
   workflows: benchWorkflows,
+  schedules: benchSchedules,
   stimuli: benchStimuli,
   "stimuli-memory": benchStimuliMemory,
   lists: benchLists,
@@ -53,7 +55,7 @@ const benches = {
   volumes: benchVolumes,
 };
 /** Takes long: runs only when asked for. */
-const lengthy = new Set(["stimuli-memory", "lists", "nodes", "erasing", "edge", "usage", "volumes"]);
+const lengthy = new Set(["stimuli-memory", "lists", "nodes", "erasing", "edge", "usage", "volumes", "schedules"]);
 
 const asked = process.argv.slice(2).filter((word) => !word.startsWith("--"));
 const stores = await startBenchStores();
