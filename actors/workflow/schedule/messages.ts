@@ -4,6 +4,7 @@ import { defineActivity, outcomeOf } from "../../kernel/activity.ts";
 import { defineProtocol, message } from "../../kernel/message.ts";
 import { Nothing, Nullable, Text } from "../../kernel/schema.ts";
 import { Schedule } from "../definition.ts";
+import { scheduleOfRun } from "../run/of-schedule.ts";
 import { Moment } from "../run/work.ts";
 
 export const Overlap = Schedule.properties.overlap;
@@ -48,7 +49,7 @@ export const BackfillReply = Type.Union([
 export type BackfillReply = Static<typeof BackfillReply>;
 
 export const scheduleProtocol = defineProtocol({
-  kind: "workflow_schedule",
+  kind: scheduleOfRun.kind,
   messages: {
     /** What its row says. A revision that is not newer than what is known changes nothing. */
     settle: message({
@@ -65,14 +66,7 @@ export const scheduleProtocol = defineProtocol({
     /** Timer. */
     due: message({ body: Type.Object({ at: Moment }) }),
     start_ended: message({ body: outcomeOf(scheduledStart) }),
-    /** By the last turn of a run that it started, in one commit with it. */
-    run_ended: message({
-      body: Type.Object({
-        execution_id: Text,
-        /** The run that follows it, and lives on in its place. */
-        continued_as: Nullable(Text),
-      }),
-    }),
+    ...scheduleOfRun.messages,
     /** Its tenant may begin work again. Repeatable. */
     release: message({ body: Nothing, reply: Type.Object({ released: Type.Literal(true) }) }),
     /** A person had a run started. Repeatable. */

@@ -17,7 +17,7 @@ import { ScheduleTurn, timerAt } from "./turn.ts";
 /** What is later than this was missed. */
 export const graceMs = 10_000;
 /** Times of one decision. */
-export const maxTimes = 1_000;
+const maxTimes = 1_000;
 const keptBackfills = 20;
 
 type State = ScheduleState | null;

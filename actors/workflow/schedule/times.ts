@@ -10,29 +10,23 @@ export interface Timing extends Pick<Schedule, "when" | "timezone"> {
 }
 
 /** The first time after a moment; null: there is none. */
-export function nextTime(timing: Timing, after: number): number | null {
-  const { when, timezone, anchor } = timing;
-  if ("every_ms" in when) {
-    return anchor + (Math.floor((after - anchor) / when.every_ms) + 1) * when.every_ms;
-  }
-  const step = stepsFrom(when.cron, wallAt(timezone, after));
-  // While the clock shows an hour for the second time, the times of that hour have been.
-  for (;;) {
-    const wall = step("next");
-    if (wall === null) return null;
-    const at = momentOf(timezone, wall);
-    if (at > after) return at;
-  }
-}
+export const nextTime = (timing: Timing, after: number): number | null => nextTimes(timing, after, 1)[0] ?? null;
 
 /** The next times after a moment, at most so many. */
 export function nextTimes(timing: Timing, after: number, most: number): readonly number[] {
+  const { when, timezone, anchor } = timing;
+  if ("every_ms" in when) {
+    const first = anchor + (Math.floor((after - anchor) / when.every_ms) + 1) * when.every_ms;
+    return Array.from({ length: most }, (_, index) => first + index * when.every_ms);
+  }
+  const step = stepsFrom(when.cron, wallAt(timezone, after));
   const times: number[] = [];
-  for (let last = after; times.length < most; ) {
-    const next = nextTime(timing, last);
-    if (next === null) break;
-    times.push(next);
-    last = next;
+  while (times.length < most) {
+    const wall = step("next");
+    if (wall === null) break;
+    const at = momentOf(timezone, wall);
+    // While the clock shows an hour for the second time, the times of that hour have been; those of one gap are one time.
+    if (at > (times.at(-1) ?? after)) times.push(at);
   }
   return times;
 }

@@ -7,11 +7,11 @@ import type { ScheduleState, Waiting } from "./state.ts";
 import { nextTime, startOf } from "./times.ts";
 
 /** Times that wait for the run before to end; later ones are skipped. */
-export const maxQueued = 100;
+const maxQueued = 100;
 /** Times that wait for their start in all. */
-export const maxWaiting = 2_000;
+const maxWaiting = 2_000;
 /** A start that rates refuse is tried again for so long. */
-export const patienceMs = 5 * 60_000;
+const patienceMs = 5 * 60_000;
 /** A tenant that begins nothing is asked again no sooner than this. */
 const heldMs = 60_000;
 
