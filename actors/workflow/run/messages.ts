@@ -8,7 +8,10 @@ import { AnyJson, JsonObject } from "../../kernel/json.ts";
 import { defineProtocol, message } from "../../kernel/message.ts";
 import { Nothing, Nullable } from "../../kernel/schema.ts";
 import { Definition } from "../definition.ts";
+import { stimulusMessages } from "./activities/stimulus.ts";
 import { agentStart, cleanup, commandRun, runStart, webhookCall } from "./activities.ts";
+import { mapMessages } from "./map/messages.ts";
+import { signalMessages } from "./signals/messages.ts";
 import { RunHeader, RunStatus } from "./state.ts";
 
 const Entry = Type.Object({ entry: Type.Integer() });
@@ -83,6 +86,9 @@ export const workflowRunProtocol = defineProtocol({
     run_started: message({ body: outcomeOf(runStart) }),
     webhook_answered: message({ body: outcomeOf(webhookCall) }),
     cleaned_up: message({ body: outcomeOf(cleanup) }),
+    ...mapMessages,
+    ...stimulusMessages,
+    ...signalMessages,
     /** By the last turn of a child execution. */
     ...parentMessages,
     /** By the last turn of a sub-workflow. */

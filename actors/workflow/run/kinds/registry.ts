@@ -2,12 +2,15 @@
 import type { StateKind } from "../../definition.ts";
 import { type AnyKind, StateFault } from "../kind.ts";
 import { agentKind } from "./agent.ts";
+import { branchKind } from "./branch.ts";
 import { containerRunKind } from "./container-run.ts";
 import { humanKind } from "./human.ts";
+import { mapKind } from "./map.ts";
 import { parallelAgentsKind } from "./parallel-agents.ts";
 import { parallelContainerRunKind } from "./parallel-container-run.ts";
 import { subworkflowKind } from "./subworkflow.ts";
 import { systemKind } from "./system.ts";
+import { waitKind } from "./wait.ts";
 
 /** Of a kind that cannot be registered yet. */
 const unbuilt: AnyKind = {
@@ -26,12 +29,12 @@ const kinds: Readonly<Record<StateKind, AnyKind>> = {
   ParallelContainerRun: parallelContainerRunKind,
   Subworkflow: subworkflowKind,
   System: systemKind,
-  Branch: unbuilt,
+  Branch: branchKind,
   Fleet: unbuilt,
   Http: unbuilt,
-  Map: unbuilt,
+  Map: mapKind,
   Tool: unbuilt,
-  Wait: unbuilt,
+  Wait: waitKind,
 };
 
 export const kindOf = (kind: StateKind): AnyKind => kinds[kind];

@@ -16,6 +16,7 @@ import { limits } from "../../limits/feature.ts";
 import { managementTools } from "../../management-tools/feature.ts";
 import { references } from "../../references/feature.ts";
 import { securityContexts } from "../../security-contexts/feature.ts";
+import { waits } from "../../stimuli/waits/feature.ts";
 import { storageViolations } from "../../storage-violations/feature.ts";
 import { tools } from "../../tools/feature.ts";
 import { usageActivities } from "../../usage/activities/feature.ts";
@@ -26,6 +27,10 @@ import { commandActivity } from "./commands/commands.ts";
 import { registryLogins } from "./commands/registry-logins.ts";
 import { commandSecrets } from "./commands/secrets.ts";
 import { startSweepingCommands } from "./commands/sweep.ts";
+import { itemFacts } from "./items/facts.ts";
+import { itemRecords } from "./items/records.ts";
+import { mapResultsActivity } from "./items/results.ts";
+import { itemRoutes } from "./items/routes.ts";
 import { runLogRoutes } from "./log-routes.ts";
 import { runMetrics } from "./metrics.ts";
 import { endRuns, eraseRuns } from "./of-tenant.ts";
@@ -46,7 +51,7 @@ export type { Runs } from "./service.ts";
 
 export const runs = defineFeature({
   name: "workflows/runs",
-  tenantTables: ["workflow_runs"],
+  tenantTables: ["workflow_runs", "workflow_maps", "workflow_items", "workflow_batches"],
   schemas: named,
   needs: {
     agents,
@@ -64,6 +69,7 @@ export const runs = defineFeature({
     references,
     securityContexts,
     storageViolations,
+    waits,
   },
   settings: {
     maxCommands: integer("SVC_MAX_COMMANDS", {
@@ -101,6 +107,7 @@ export const runs = defineFeature({
   ) {
     const { sql, dataDir, runtime, sandboxes, outside, streams, now, info } = node;
     const records = createRunRecords(sql);
+    const items = itemRecords(sql);
     const runs = createRuns({
       runtime,
       records,
@@ -139,6 +146,7 @@ export const runs = defineFeature({
       routes: [
         ...runRoutes({ runs, approvals, sql, rates: limits.tell("workflow_execution") }),
         ...runLogRoutes({ runs, streams, runtime }),
+        ...itemRoutes({ runs, runtime, records: items }),
       ],
       actors: [workflowRun],
       activities: () => [
@@ -174,7 +182,9 @@ export const runs = defineFeature({
         subrunActivity({ runtime, start: (id, request) => runs.startAs(id, false, request) }),
         webhookActivity({ outside, incidents }),
         cleanupActivity(volumes),
+        mapResultsActivity(items),
       ],
+      facts: [itemFacts],
       projections: [runsProjection],
       sweeps: [
         () => startSweepingCommands({ dataDir, runs: held, report: info }),
