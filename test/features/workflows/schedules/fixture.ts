@@ -11,16 +11,16 @@ export const minute = 60_000;
 export interface Scheduled {
   readonly version?: string;
   readonly states?: Readonly<Record<string, object>>;
-  readonly metadata?: object;
+  readonly storage?: object;
 }
 
 export function scheduledWorkflow(
   name: string,
   schedules: readonly object[],
-  { version = "1.0.0", states = noop, metadata = {} }: Scheduled = {},
+  { version = "1.0.0", states = noop, storage }: Scheduled = {},
 ): object {
-  const spec = { initial_state: Object.keys(states)[0], states, schedules };
-  return { apiVersion: "svc.dev/v1", kind: "Workflow", metadata: { name, version, ...metadata }, spec };
+  const spec = { initial_state: Object.keys(states)[0], states, schedules, storage };
+  return { apiVersion: "svc.dev/v1", kind: "Workflow", metadata: { name, version }, spec };
 }
 
 export function callsOf(at: Pick<NodeFixture, "node" | "stores">, headers: Headers) {

@@ -244,7 +244,8 @@ describe("the run before", () => {
 describe("what keeps a schedule from starting", () => {
   test("a refused start is skipped", async () => {
     const { name, ids } = await scheduled([often]);
-    await ann.register(name, [often], { version: "2.0.0", metadata: { input_schema: { required: ["must"] } } });
+    // More than the tenant may store.
+    await ann.register(name, [often], { version: "2.0.0", storage: { workspace: { size_limit_mb: 1_000_000 } } });
     await ann.ok("POST", ann.path(name, ids[0], "backfill"), span(0.1, "skip"));
     await until(async () => (await ann.schedule(name, ids[0])).skipped > 0, { what: "a skipped time" });
     expect(await ann.runs(name)).toEqual([]);
