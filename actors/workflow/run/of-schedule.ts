@@ -21,7 +21,8 @@ export const scheduleOfRun = defineProtocol({
 
 /** @param continued_as the run that follows this one and lives on in its place, whose header names the schedule as well */
 export function tellSchedule(run: RunTurn, continued_as: string | null = null): void {
-  const { schedule_id = null } = run.state.header;
-  if (schedule_id === null) return;
+  const { schedule_id = null, batch } = run.state.header;
+  // A child record of items is no run of its own.
+  if (schedule_id === null || batch !== undefined) return;
   run.tell(scheduleOfRun, schedule_id, "run_ended", { execution_id: run.id, continued_as });
 }

@@ -62,6 +62,9 @@ class Driven extends Simulation {
   held(): void {
     this.succeed(this.underway.id, { result: "held" });
   }
+  gone(): void {
+    this.succeed(this.underway.id, { result: "gone" });
+  }
   refused(busy: boolean): void {
     this.succeed(this.underway.id, { result: "refused", code: "rate_limited", busy });
   }
@@ -268,9 +271,23 @@ describe("a tenant that begins nothing", () => {
     expect(at.times.at(-1)).toBe(10);
   });
 
+  test("a time whose jitter is under way at the release is started behind it", () => {
+    const at = new Driven({ jitter_ms: 30 * minute });
+    at.fireNext();
+    at.held();
+    at.now = begin + 2 * hour + 1;
+    at.askNow("release", {});
+    at.runAll();
+    expect(at.times).toEqual([7, 7]);
+    at.fireNext();
+    at.runAll();
+    expect(at.times).toEqual([7, 7, 8]);
+  });
+
   test("is not asked again at once", () => {
     const at = new Driven({ when: { every_ms: minute } });
     at.fireNext();
+    at.now += 55_000;
     at.held();
     expect((at.schedule.wake ?? 0) - at.now).toBeGreaterThanOrEqual(minute);
   });
@@ -336,6 +353,18 @@ describe("its row", () => {
     at.settle({ terms: null });
     expect(at.state).toBeNull();
   });
+});
+
+test("a schedule whose row is gone ends, unless the row came back meanwhile", () => {
+  const at = new Driven();
+  at.fireNext();
+  at.settle();
+  at.gone();
+  expect(at.schedule.skipped).toBe(1);
+  at.fireNext();
+  at.gone();
+  expect(at.state).toBeNull();
+  expect(at.timers.size).toBe(0);
 });
 
 describe("a backfill", () => {
