@@ -88,6 +88,7 @@ export const problems = {
   dead_letter_not_found: 404,
   workflow_not_found: 404,
   workflow_execution_not_found: 404,
+  schedule_not_found: 404,
   item_not_found: 404,
   swarm_not_found: 404,
   approval_not_found: 404,

@@ -59,6 +59,7 @@ import { waitingCalls } from "../features/waiting-calls/feature.ts";
 import { webTools } from "../features/web/feature.ts";
 import { definitions } from "../features/workflows/definitions/feature.ts";
 import { runs } from "../features/workflows/runs/feature.ts";
+import { workflowSchedules } from "../features/workflows/schedules/feature.ts";
 import { waits } from "../features/workflows/waits/feature.ts";
 
 export const features = [
@@ -96,6 +97,7 @@ export const features = [
   definitions,
   approvals,
   runs,
+  workflowSchedules,
   operationTools,
   swarms,
   cluster,

@@ -14,6 +14,7 @@ import { followerOf, startFollower } from "./ends/continuing.ts";
 import type { StateResult } from "./kind.ts";
 import { dropNotes } from "./lines.ts";
 import { type RunEnd, workflowRunProtocol } from "./messages.ts";
+import { tellSchedule } from "./of-schedule.ts";
 import { type CameTo, DEADLINE, isCompensating, type RunEnding, type RunStatus } from "./state.ts";
 import type { RunTurn } from "./turn.ts";
 
@@ -154,6 +155,7 @@ function end(run: RunTurn, status: RunStatus, ending: Partial<RunEnding>): void 
   });
   releaseVolumes(run);
   tellParent(run);
+  tellSchedule(run);
 }
 
 /** Undefined when it cannot be rendered: then the run has failed. */

@@ -104,6 +104,7 @@ function settle(request: RunRequest, { executionId, workflow, input, attachments
       retry_of: null,
       stimulus_id: request.stimulusId,
       ...(isPinned(request) ? { pinned: true } : {}),
+      ...(request.scheduleId === undefined ? {} : { schedule_id: request.scheduleId }),
       timeout_ms: request.timeoutSeconds === null ? null : request.timeoutSeconds * 1000,
     },
     definition,

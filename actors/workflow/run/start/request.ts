@@ -1,7 +1,7 @@
 /** A start of a workflow run as a request, a tool, a parent run, a stimulus or a retry asks for it. */
 import type { Attachment } from "../../../execution/start/plan.ts";
 import type { StartCaller } from "../../../execution/start/request.ts";
-import { tiers } from "../../../identity/identity.ts";
+import { type Identity, tiers } from "../../../identity/identity.ts";
 import type { Starter } from "../../../identity/starter.ts";
 import type { Json } from "../../../kernel/json.ts";
 import type { RateUser } from "../../../policy/rates/limits.ts";
@@ -48,6 +48,8 @@ export interface RunRequest {
   readonly stimulusId: string | null;
   /** Of the run that it follows: those that outlive runs. Absent: none. */
   readonly keptVolumes?: NamedVolumes;
+  /** The schedule that starts it; absent: none. */
+  readonly scheduleId?: string;
   /** Children and stimuli were counted where they came from. */
   readonly rateExempt: boolean;
 }
@@ -86,6 +88,9 @@ export interface ResolvedWorkflow {
   /** Security contexts that bind what its runs start: a tool call registered it. Absent: none. */
   readonly ceilings?: readonly string[];
 }
+
+/** A caller who sets a run going. */
+export const initiatorOf = ({ kind, userId: sub, email, realm }: Identity): Initiator => ({ kind, sub, email, realm });
 
 /** What a run keeps of its starter's standing; only consumers bring a tier of their own. */
 export function tierOf(starter: StartCaller | null): string | null {

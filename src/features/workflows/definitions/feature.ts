@@ -5,7 +5,7 @@ import { audit } from "../../audit/feature.ts";
 import { defineFeature } from "../../feature.ts";
 import { references } from "../../references/feature.ts";
 import { workflowChoices } from "./choices.ts";
-import type { WorkflowUse } from "./port.ts";
+import type { WorkflowFollower, WorkflowUse } from "./port.ts";
 import { workflowRecords } from "./records.ts";
 import { workflowRoutes } from "./routes.ts";
 import { named } from "./schema.ts";
@@ -25,6 +25,7 @@ export const definitions = defineFeature({
   ) {
     audit.erases(workflowRecords(sql).eraseChanges);
     const uses: WorkflowUse[] = [];
+    const followers: WorkflowFollower[] = [];
     const workflows = createWorkflows({
       sql,
       offer: {
@@ -45,6 +46,14 @@ export const definitions = defineFeature({
       async cancelRuns(ids, reason) {
         for (const use of uses) await use.cancel(ids, reason);
       },
+      follower: {
+        async changed(tx, change) {
+          for (const one of followers) await one.changed(tx, change);
+        },
+        async committed(change) {
+          await Promise.all(followers.map((one) => one.committed(change)));
+        },
+      },
       audit,
       references,
       now,
@@ -56,6 +65,8 @@ export const definitions = defineFeature({
         choices: workflowChoices(sql),
         /** Registers who runs workflows: counted in what is shown of them, in the way of their removal. */
         usedBy: (use: WorkflowUse): void => void uses.push(use),
+        /** Registers who keeps something in step with the latest versions. */
+        followedBy: (one: WorkflowFollower): void => void followers.push(one),
       },
       routes: workflowRoutes(workflows),
     };

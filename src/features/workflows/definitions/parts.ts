@@ -5,6 +5,7 @@ import type { WorkflowOffer } from "../../../../actors/workflow/manifest/judged.
 import type { Sql } from "../../../store/postgres/pool.ts";
 import type { Audit, AuditedBy } from "../../audit/port.ts";
 import type { References } from "../../references/port.ts";
+import type { WorkflowFollower } from "./port.ts";
 import type { WorkflowRecords } from "./records.ts";
 
 export interface WorkflowsOptions {
@@ -18,6 +19,7 @@ export interface WorkflowsOptions {
   readonly unfinishedRuns: (workflowIds: readonly string[], limit: number) => Promise<readonly string[]>;
   /** Cancels every run of these versions that has not ended. Repeatable. */
   readonly cancelRuns: (workflowIds: readonly string[], reason: string) => Promise<void>;
+  readonly follower: WorkflowFollower;
   readonly audit: Audit;
   readonly references: Pick<References, "requireAllowed">;
   /** Unix milliseconds. */

@@ -7,6 +7,7 @@ import type { JudgedWorkflow } from "../../../../actors/workflow/manifest/judged
 import { refusal } from "../../../../actors/workflow/manifest/judged.ts";
 import { secretsOf } from "../../../../actors/workflow/manifest/secrets.ts";
 import type { Waiter } from "../../../lib/guarded/judging.ts";
+import { deployerOf } from "./deployer.ts";
 import { judgeDocument, readWorkflow } from "./judging/judging.ts";
 import { type Caller, globalForbidden, mayPublish, type WorkflowParts } from "./parts.ts";
 import type { NewWorkflow } from "./records.ts";
@@ -78,9 +79,11 @@ export function registering(parts: WorkflowParts) {
         definition: JSON.stringify(definition),
         registeredBy: caller.identity.userId,
         registeredRealm: caller.identity.realm,
+        deployer: deployerOf(caller),
       };
       const at = new Date(now());
       const { workflowId, createdAt } = await store(caller, owner, workflow, force, at);
+      await parts.follower.committed({ owner, name: workflow.name });
       return {
         id: workflowId,
         workflow_id: workflowId,
@@ -131,6 +134,7 @@ export function registering(parts: WorkflowParts) {
       if (existing === undefined) await records.insert(tx, owner, workflowId, workflow, at);
       else createdAt = await records.replace(tx, workflowId, workflow, at);
       const { name, version } = workflow;
+      await parts.follower.changed(tx, { owner, name });
       const { kind, userId: sub } = caller.identity;
       const change = {
         type: "WorkflowRegistered",

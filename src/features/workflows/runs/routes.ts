@@ -30,6 +30,7 @@ import {
   Started,
   StartHeaders,
   StartQuery,
+  startRefusals,
 } from "./schema.ts";
 import type { Runs } from "./service.ts";
 import { signals } from "./signals.ts";
@@ -62,29 +63,6 @@ function startReply({ started: { retry_of: _, forked_from: __, ...started }, hea
 function retryReply({ started: { forked_from: _, ...started }, headers }: Begun, earlierId: string) {
   return reply(200, { ...started, retry_of: earlierId }, { ...headers, Location: `${prefix}/${started.execution_id}` });
 }
-
-/** Of a start, whichever path names the workflow. */
-const startRefusals = [
-  "quota_exceeded",
-  "security_context_forbidden",
-  "workflow_not_found",
-  "unknown_security_context",
-  "invalid_attachment",
-  "invalid_volume",
-  "secret_not_found",
-  "secret_forbidden",
-  "secrets_unavailable",
-  "decryption_failed",
-  "depth_exceeded",
-  "too_many_descendants",
-  "invalid_input",
-  "invalid_blackboard",
-  "reserved_blackboard_key",
-  "credential_not_found",
-  "credential_not_granted",
-  "workflow_start_failed",
-  "limiter_unavailable",
-] as const;
 
 function startRoutes({ runs, sql, rates }: RunRoutesOptions): Route[] {
   type StartCall = Call<unknown, StartQuery, StartBody>;

@@ -49,6 +49,29 @@ export const StartHeaders = Type.Object({
   ),
 });
 
+/** Of a start, whichever path names the workflow. */
+export const startRefusals = [
+  "quota_exceeded",
+  "security_context_forbidden",
+  "workflow_not_found",
+  "unknown_security_context",
+  "invalid_attachment",
+  "invalid_volume",
+  "secret_not_found",
+  "secret_forbidden",
+  "secrets_unavailable",
+  "decryption_failed",
+  "depth_exceeded",
+  "too_many_descendants",
+  "invalid_input",
+  "invalid_blackboard",
+  "reserved_blackboard_key",
+  "credential_not_found",
+  "credential_not_granted",
+  "workflow_start_failed",
+  "limiter_unavailable",
+] as const;
+
 const started = {
   execution_id: Text,
   id: Text,

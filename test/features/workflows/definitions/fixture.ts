@@ -49,6 +49,7 @@ export async function openFixture() {
   const cancelled: string[] = [];
   const counts = new Map<string, number>();
   const workflows = createWorkflows({
+    follower: { changed: async () => {}, committed: async () => {} },
     audit: createAudit({ now: Date.now, newId: () => Bun.randomUUIDv7() }),
     references: createReferences(),
     sql: stores.sql,

@@ -32,6 +32,7 @@ beforeAll(async () => {
   const output_template = { word: "{{input.word}}" };
   fixture.register("north", definitionOf({ ASK: human([]) }, { name: "says", output_template }));
   const workflows = createWorkflows({
+    follower: { changed: async () => {}, committed: async () => {} },
     audit: createAudit({ now: Date.now, newId: () => Bun.randomUUIDv7() }),
     references: createReferences(),
     sql: fixture.stores.sql,
