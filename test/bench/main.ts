@@ -59,7 +59,17 @@ const benches = {
   waits: benchWaits,
 };
 /** Takes long: runs only when asked for. */
-const lengthy = new Set(["stimuli-memory", "lists", "nodes", "erasing", "edge", "usage", "volumes", "waits", "schedules"]);
+const lengthy = new Set([
+  "stimuli-memory",
+  "lists",
+  "nodes",
+  "erasing",
+  "edge",
+  "usage",
+  "volumes",
+  "waits",
+  "schedules",
+]);
 
 const asked = process.argv.slice(2).filter((word) => !word.startsWith("--"));
 const stores = await startBenchStores();

@@ -26,7 +26,10 @@ beforeAll(async () => {
   await at.register("trip", {
     PAY: { ...note({ paid: "yes" }, always("BOOK")), compensate: "REFUND" },
     BOOK: {
-      ...note({ rooms: "{{rooms}}x" }, [{ condition: "custom", expression: "rooms == 'x'", target: "BOOK" }, ...always("ASK")]),
+      ...note({ rooms: "{{rooms}}x" }, [
+        { condition: "custom", expression: "rooms == 'x'", target: "BOOK" },
+        ...always("ASK"),
+      ]),
       compensate: "CANCEL",
     },
     ASK: {
@@ -47,7 +50,10 @@ beforeAll(async () => {
       { condition: "custom", expression: "input.left > 0", target: "TWO" },
       ...always("END"),
     ]),
-    TWO: { ...note({ next: "{{lookup input.rest 0}}" }), continue_as: { input: { left: "{{json input.next}}", rest: "x" } } },
+    TWO: {
+      ...note({ next: "{{lookup input.rest 0}}" }),
+      continue_as: { input: { left: "{{json input.next}}", rest: "x" } },
+    },
     END: end,
   });
 }, 60_000);
