@@ -1,5 +1,6 @@
 /** Whether a stimulus is one that a source starts something for, or that a Wait of a run waits for. */
 import type { Json } from "../kernel/json.ts";
+import { suggestion } from "../kernel/nearest.ts";
 import type { Effort } from "../template/effort.ts";
 import {
   type Expression,
@@ -56,8 +57,9 @@ const variables: readonly string[] = ["payload", "headers"];
 export function matchFault(text: string): string | null {
   const expression = parsed(text);
   if (expression instanceof ExpressionError) return expression.message;
-  const other = pathsIn(expression).find(([root = ""]) => !variables.includes(root));
-  return other === undefined ? null : `sees ${variables.join(" and ")} only, and not ${other[0]?.slice(0, 80)}`;
+  const [root] = pathsIn(expression).find(([root = ""]) => !variables.includes(root)) ?? [];
+  if (root === undefined) return null;
+  return `sees ${variables.join(" and ")} only, and not ${root.slice(0, 80)}${suggestion(root, variables)}`;
 }
 
 function parsed(text: string): Expression | ExpressionError {

@@ -33,7 +33,7 @@ export function momentOf(text: string, now: number): number {
 }
 
 /** Unix milliseconds of a time as ISO 8601 writes it; null: it is none. */
-function timeOf(text: string): number | null {
+export function timeOf(text: string): number | null {
   const found = moment.exec(text);
   if (found === null) return null;
   const [whole, zone] = found;

@@ -1,7 +1,7 @@
 /** Faults of the further kinds, and of what states and schedules may say beside their kind (docs/reference/workflows.md). */
 import { describe, expect, test } from "bun:test";
 import type { Json } from "../../../../actors/kernel/json.ts";
-import { around, reading, states, type Tree, withMember } from "./fixture.ts";
+import { around, reading, stateOf, states, type Tree, withMember } from "./fixture.ts";
 import { furtherStates } from "./further-states.ts";
 import { expectOne, many, type Row } from "./rows.ts";
 
@@ -19,6 +19,7 @@ describe("states of the further kinds", () => {
       ["stimulus.key", undefined, "invalid", "stimulus.equals"],
       ["stimulus.equals", undefined],
       ["stimulus.key", "order..id"],
+      ["stimulus.key", "[order"],
       ["stimulus.equals", "{{", "invalid_template"],
       ["stimulus.match", "payload.a ==", "invalid_expression"],
       ["stimulus.match", "input.a == 1"],
@@ -155,7 +156,7 @@ describe("states of the further kinds", () => {
     [{ seconds: "{{" }, "seconds"],
     [{ seconds: 5, timeout: 5 }, "timeout"],
     [{ until: "tomorrow" }, "until"],
-    [{ until: "2031-05-01T08:00:00" }, "until"],
+    [{ until: "2031-02-30" }, "until"],
     [{ until: "2031-13-01T08:00:00Z" }, "until"],
     [{ until: "{{input.at}}", timeout: 5 }, "timeout"],
     [{ signal: " " }, "signal"],
@@ -168,6 +169,21 @@ describe("states of the further kinds", () => {
       expect(issues.map(([path]) => path)).toEqual([`spec.states.A.${at}`]);
     },
   );
+});
+
+test("a time to wait for is kept as a text that a run can read", () => {
+  const read = (wait: object) => stateOf({ kind: "Wait", transitions: [], ...wait } as Json);
+  const rows: readonly (readonly [object, object])[] = [
+    [{ seconds: 0 }, { what: "seconds", seconds: "0" }],
+    [{ seconds: 1.5 }, { what: "seconds", seconds: "1.5" }],
+    [{ seconds: 1e-7 }, { what: "seconds", seconds: "0" }],
+    [{ seconds: " 90 " }, { what: "seconds", seconds: "90" }],
+    [{ seconds: "{{input.n}}" }, { what: "seconds", seconds: "{{input.n}}" }],
+    [{ until: "2031-05-01" }, { what: "until", until: "2031-05-01" }],
+    [{ until: "2031-05-01T08:00+02" }, { what: "until", until: "2031-05-01T08:00+02" }],
+    [{ signal: "go" }, { what: "signal", signal: "go" }],
+  ];
+  for (const [wait, awaited] of rows) expect(read(wait)).toMatchObject({ for: awaited });
 });
 
 describe("what states of all kinds may say", () => {

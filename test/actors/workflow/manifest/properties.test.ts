@@ -278,7 +278,7 @@ test("a generated good manifest is accepted, in either notation", () => {
       expect(written.document).toEqual(document);
       expect(judge(parseWorkflow(written.yaml).document).definition).toEqual(definition);
     }),
-    { numRuns: 150 },
+    { numRuns: 100 },
   );
 });
 

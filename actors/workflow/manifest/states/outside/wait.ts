@@ -1,25 +1,25 @@
 /** The kind of state that waits for a time, a signal or a stimulus. */
 
-import { suggestion } from "../../../../kernel/nearest.ts";
 import type { Fields } from "../../../../manifest/fields.ts";
 import { object } from "../../../../manifest/object.ts";
 import { Shape, text } from "../../../../manifest/shape.ts";
-import { parseExpression, pathsIn } from "../../../../template/expression.ts";
+import { matchFault } from "../../../../stimulus/fitting.ts";
 import type { WaitState } from "../../../definition/outside-states.ts";
+import { timeOf } from "../../../run/kinds/wait-time.ts";
 import { type Of, type Reading, template, timeout } from "../../members.ts";
 import { isLiteral } from "../../templates.ts";
 import { expression } from "../expression.ts";
 
 const maxSeconds = 365 * 24 * 3600;
 
-/** A number, or a template of one. */
+/** A number, to the millisecond, or a template of one. */
 const seconds = new Shape<string | null, Reading>({
   read: (fields, key, reading) => {
     const written = fields.raw(key);
     if (typeof written === "string" && !isLiteral(written)) return template.declared.read(fields, key, reading);
     const value =
       typeof written === "string" && /^\s*\d{1,8}(?:\.\d{1,3})?\s*$/.test(written) ? Number(written) : written;
-    if (typeof value === "number" && value >= 0 && value <= maxSeconds) return `${value}`;
+    if (typeof value === "number" && value >= 0 && value <= maxSeconds) return `${Math.round(value * 1000) / 1000}`;
     return value === null ? null : fields.issue(key, `must be from 0 to ${maxSeconds} seconds, or a template`);
   },
   schema: () => ({ anyOf: [{ type: "number", minimum: 0, maximum: maxSeconds }, { type: "string" }] }),
@@ -27,19 +27,20 @@ const seconds = new Shape<string | null, Reading>({
   expected: "must be a number or a template",
 });
 
-/** ISO 8601 with its zone: a date and a time of day. */
-const time = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})$/;
-const until = template.check((written) => {
-  if (!isLiteral(written)) return null;
-  const isTime = time.test(written.trim()) && !Number.isNaN(Date.parse(written.trim()));
-  return isTime ? null : "must be a time such as 2031-05-01T08:00:00Z, or a template";
-});
+const until = template.check((written) =>
+  !isLiteral(written) || timeOf(written.trim()) !== null
+    ? null
+    : "must be a time such as 2031-05-01T08:00:00Z, or a template",
+);
 
 const signal = text({ min: 1, max: 256, pattern: /^[^\p{Cc}]*[^\s\p{Cc}][^\p{Cc}]*$/u, form: "the name of a signal" });
 
+const keyForm = /^(?:\[[^\]\p{Cc}]+\]|[^\s.[\]\p{Cc}]+)(?:\.(?:\[[^\]\p{Cc}]+\]|[^\s.[\]\p{Cc}]+))*$/u;
+
 const stimulus = object({
   source: text({ min: 1, max: 256, pattern: /^[^\s\p{Cc}]+$/u, form: "the name of a source" }).required(),
-  key: text({ min: 1, max: 512, pattern: /^[^\s.\p{Cc}]+(?:\.[^\s.\p{Cc}]+)*$/u, form: "a path such as order.id" }),
+  // A name in brackets is taken as it stands.
+  key: text({ min: 1, max: 512, pattern: keyForm, form: "a path such as order.id" }),
   equals: template,
   match: expression.check((match) => matchFault(match)),
 })
@@ -48,16 +49,6 @@ const stimulus = object({
     if (fields.has("key") !== fields.has("equals")) fields.issue("equals", "and key belong together");
     return source === null ? null : { what: "stimulus", source, key, equals, match };
   });
-
-/** What a stimulus is matched by. */
-const seen = ["payload", "headers"];
-
-function matchFault(match: string): string | null {
-  const elsewhere = pathsIn(parseExpression(match)).find(([root = ""]) => !seen.includes(root));
-  if (elsewhere === undefined) return null;
-  const [root = ""] = elsewhere;
-  return `sees payload and headers only, and not ${root.slice(0, 80)}${suggestion(root, seen)}`;
-}
 
 const ways = ["seconds", "until", "signal", "stimulus"] as const;
 
