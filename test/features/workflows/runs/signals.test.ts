@@ -146,7 +146,7 @@ test("the first branch ends the others: their approvals and runs as well", async
   ]);
 });
 
-test("join_not_met fails the run; no retry begins inside a branch, and the last state is the Branch", async () => {
+test("join_not_met fails the run; no retry begins inside a branch", async () => {
   const id = await start("all");
   await signal(id, { response: "no" });
   expect(await fixture.ended(north, id)).toMatchObject({ status: "failed", error_code: "join_not_met" });
