@@ -266,6 +266,7 @@ const pinned: Record<string, number> = {
   invitation_not_pending: 409,
   entity_id_taken: 409,
   issuer_not_configured: 501,
+  item_not_found: 404,
   cortex_not_configured: 501,
   person_exists: 409,
   person_not_found: 404,

@@ -107,7 +107,7 @@ export function faultOf(error: unknown): StateResult | null {
  */
 export function immediately(run: RunTurn, result: StateResult): void {
   run.work({ of: "immediate", result });
-  // A child record of items finishes it in this very turn (`map/batch.ts`).
+  // A child record of items finishes it in this very turn (`actors/workflow/run/map/batch.ts`).
   if (run.state.header.batch !== undefined) return;
   run.tell(workflowRunProtocol, run.id, "advance", { entry: run.current.entry }, { coCommit: true });
 }

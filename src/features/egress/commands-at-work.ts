@@ -16,18 +16,28 @@ export async function commandsAtWork<T extends ExecutionIdentity>(
   commands: readonly T[],
 ): Promise<ReadonlySet<T>> {
   if (commands.length === 0) return new Set();
-  const ids = [...new Set(commands.map(({ executionId }) => executionId))];
-  const states = await runtime.of(workflowRun).readListed(tenant, ids);
-  return new Set(
-    commands.filter(({ executionId, instanceId }) => isAtWork(states.get(executionId), `command:${instanceId}`)),
-  );
+  const runs = runtime.of(workflowRun);
+  const states = await runs.readListed(tenant, [...new Set(commands.map(({ executionId }) => executionId))]);
+  // Items of a Map are at work in child records of their run.
+  const records = [...states.values()].flatMap(recordsOf);
+  const items = records.length === 0 ? new Map<string, Listed>() : await runs.readListed(tenant, records);
+  const isOfRun = ({ executionId, instanceId }: T): boolean => {
+    const state = states.get(executionId);
+    if (state === undefined) return false;
+    const all = [state, ...recordsOf(state).flatMap((id) => items.get(id) ?? [])];
+    return all.some((one) => isAtWork(one, `command:${instanceId}`));
+  };
+  return new Set(commands.filter(isOfRun));
 }
 
-function isAtWork(state: Pick<RunState, "status" | "current"> | undefined, activity: string): boolean {
-  if (state === undefined) return false;
-  const { status, current } = state;
-  return status === "running" && worksOf(current).some((work) => activitiesOf(work).includes(activity));
+type Listed = Pick<RunState, "status" | "current">;
+
+function recordsOf({ current }: Listed): string[] {
+  return current?.work.of === "map" ? current.work.batches.map(({ id }) => id) : [];
 }
+
+const isAtWork = ({ status, current }: Listed, activity: string): boolean =>
+  status === "running" && worksOf(current).some((work) => activitiesOf(work).includes(activity));
 
 /** Commands under way; those with a result are over. */
 function activitiesOf(work: Work): string[] {

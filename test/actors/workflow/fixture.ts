@@ -1,5 +1,6 @@
 /** Definitions and headers for tests, everything at its default. */
 import type { Json } from "../../../actors/kernel/json.ts";
+import type { ItemState, MapState } from "../../../actors/workflow/definition/composed-states.ts";
 import type { WaitState } from "../../../actors/workflow/definition/outside-states.ts";
 import type { Condition, Transition } from "../../../actors/workflow/definition/parts.ts";
 import type { HumanState, SystemState } from "../../../actors/workflow/definition/states.ts";
@@ -186,6 +187,22 @@ export function branches(
   return {
     [name]: { kind: "Branch", ...common, transitions, branches: begun, join, ...change },
     ...Object.fromEntries(inner),
+  };
+}
+
+/** A Map over `items`, with an item's state. */
+export function mapOf(item: State, items: Json, change: Partial<MapState> = {}): MapState {
+  return {
+    kind: "Map",
+    ...common,
+    transitions: [],
+    items,
+    item: item as ItemState,
+    as: "item",
+    concurrency: 10,
+    batch: 100,
+    tolerate: { count: 0 },
+    ...change,
   };
 }
 

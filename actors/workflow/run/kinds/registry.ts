@@ -1,11 +1,11 @@
 /** Every kind of state by its name. */
 import type { StateKind } from "../../definition.ts";
 import { type AnyKind, StateFault } from "../kind.ts";
+import { mapKind } from "../map/map.ts";
 import { agentKind } from "./agent.ts";
 import { branchKind } from "./branch.ts";
 import { containerRunKind } from "./container-run.ts";
 import { humanKind } from "./human.ts";
-import { mapKind } from "./map.ts";
 import { parallelAgentsKind } from "./parallel-agents.ts";
 import { parallelContainerRunKind } from "./parallel-container-run.ts";
 import { subworkflowKind } from "./subworkflow.ts";

@@ -6,7 +6,7 @@ import { StateFault } from "../kind.ts";
 import type { RunTurn } from "../turn.ts";
 
 /** Of one Map. */
-export const maxItems = 10_000;
+const maxItems = 10_000;
 
 /**
  * The list that a Map goes through: of a list every text is rendered, of a template its text is read as JSON; a sole

@@ -3,13 +3,12 @@ import type { Receive } from "../../../kernel/actor.ts";
 import { reply, tell } from "../../../kernel/effect.ts";
 import type { Context } from "../../../kernel/turn.ts";
 import { guarded } from "../guarded.ts";
-import { noteProgress, placeOf } from "../kinds/map.ts";
-import { kindOf } from "../kinds/registry.ts";
 import { type WorkflowRunMessages, workflowRunProtocol } from "../messages.ts";
 import { isOver, type RunState } from "../state.ts";
 import { type Result, RunTurn, unchanged } from "../turn.ts";
 import { firstBatch } from "./batch.ts";
 import { close } from "./closing.ts";
+import { mapKind, noteProgress, placeOf } from "./map.ts";
 import type { ItemReply, mapMessages, Order } from "./messages.ts";
 import { order } from "./orders.ts";
 import { reported } from "./progress.ts";
@@ -73,7 +72,7 @@ export const mapReceive = (within: Within): Pick<Receive<RunState, WorkflowRunMe
       if (current?.work.of !== "map") return;
       const { entry, attempt = 1 } = current;
       if (outcome.id !== `map:${run.id}:${entry}:${attempt}`) return;
-      guarded(run, () => kindOf(run.definition.kind).mapCollected?.(run, outcome));
+      guarded(run, () => mapKind.mapCollected?.(run, outcome));
     }),
 
   item(state, { state: name, index, order: what }, context) {

@@ -7,7 +7,7 @@ import { expect } from "bun:test";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import type { ActorDefinition } from "../../../../actors/kernel/actor.ts";
 import type { Json } from "../../../../actors/kernel/json.ts";
-import type { ItemState, MapState } from "../../../../actors/workflow/definition/composed-states.ts";
+import type { MapState } from "../../../../actors/workflow/definition/composed-states.ts";
 import type { ItemRow } from "../../../../actors/workflow/run/map/progress.ts";
 import { type ItemsFact, ItemsFact as ItemsFactSchema, itemsFact } from "../../../../actors/workflow/run/map/rows.ts";
 import type { StoredEvent } from "../../../../actors/workflow/run/record/events.ts";
@@ -23,24 +23,6 @@ interface Letter {
   readonly to: string;
   readonly type: string;
   readonly body: Json;
-}
-
-/** A Map over `items`, with an item's state. */
-export function mapOf(item: ItemState, items: Json, change: Partial<MapState> = {}): MapState {
-  return {
-    kind: "Map",
-    timeout_ms: null,
-    max_state_visits: 5,
-    outcome: "completed",
-    transitions: [],
-    items,
-    item,
-    as: "item",
-    concurrency: 10,
-    batch: 100,
-    tolerate: { count: 0 },
-    ...change,
-  };
 }
 
 export class Company {

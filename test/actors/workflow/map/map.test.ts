@@ -1,13 +1,15 @@
 /** A Map and its child records, message by message. */
 import { expect, test } from "bun:test";
 import type { Json } from "../../../../actors/kernel/json.ts";
-import { agent, noop, runId, subworkflow, system, ways, writes } from "../fixture.ts";
-import { Company, mapOf } from "./company.ts";
+import type { State } from "../../../../actors/workflow/definition.ts";
+import { reported } from "../../../../actors/workflow/run/map/progress.ts";
+import { agent, mapOf, noop, runId, subworkflow, system, ways, writes } from "../fixture.ts";
+import { Company } from "./company.ts";
 
 const numbers = (count: number): Json => Array.from({ length: count }, (_, at) => at);
 
 test("items of noop are done in a few turns, and their results are in order", () => {
-  const company = new Company(mapOf(noop() as never, numbers(250))).start().settle();
+  const company = new Company(mapOf(noop(), numbers(250))).start().settle();
   expect(company.isCollecting).toBe(true);
   company.collect();
   const { status, succeeded, total, results, failed } = company.result;
@@ -18,7 +20,7 @@ test("items of noop are done in a few turns, and their results are in order", ()
   expect(company.state.status).toBe("completed");
 });
 
-const command = (change: object = {}) => system("true {{item}} {{seen}}", [], change) as never;
+const command = (change: object = {}) => system("true {{item}} {{seen}}", [], change);
 
 const ended = (exit_code: number): Json => ({
   status: exit_code === 0 ? "success" : "failed",
@@ -88,14 +90,14 @@ test("a record has only what the items can read", () => {
 test("an item sees its own value, its index, and nothing that others write", () => {
   const item = writes({ mine: "{{index}}:{{item.name}}:{{mine}}", EACH: "x" });
   const list = [{ name: "a" }, { name: "b" }];
-  const company = new Company(mapOf(item as never, list)).start().settle();
+  const company = new Company(mapOf(item, list)).start().settle();
   // A state's name is none that it may write.
   company.settle();
   expect([...company.rows.values()].map(({ error }) => error)).toEqual([
     "reserved_blackboard_key",
     "reserved_blackboard_key",
   ]);
-  const good = new Company(mapOf(writes({ mine: "{{index}}:{{item.name}}:{{mine}}" }) as never, list))
+  const good = new Company(mapOf(writes({ mine: "{{index}}:{{item.name}}:{{mine}}" }), list))
     .start()
     .settle()
     .collect();
@@ -112,14 +114,14 @@ for (const [items, code] of [
   [Array.from({ length: 9 }, () => "x".repeat(1_000_000)), "items_too_large"],
 ] as const) {
   test(`${code} for ${JSON.stringify(items).slice(0, 20)}`, () => {
-    const company = new Company(mapOf(noop() as never, items as Json)).start().settle();
+    const company = new Company(mapOf(noop(), items as Json)).start().settle();
     company.tell(runId, "advance", { entry: 1 });
     expect(company.result).toMatchObject({ status: "failed", error: code });
   });
 }
 
 test("a list of nothing is done at once", () => {
-  const company = new Company(mapOf(noop() as never, "[]")).start().settle();
+  const company = new Company(mapOf(noop(), "[]")).start().settle();
   company.tell(runId, "advance", { entry: 1 });
   expect(company.result).toEqual({ status: "success", results: [], failed: [], succeeded: 0, total: 0 });
   expect(company.hasEnded).toBe(true);
@@ -244,7 +246,7 @@ test("the timeout of the Map ends its items", () => {
 
 test("an item's start is waited for without end, and its time begins with it", () => {
   const item = agent([], { timeout_ms: 60_000 });
-  const company = new Company(mapOf(item as never, numbers(1))).start().settle();
+  const company = new Company(mapOf(item, numbers(1))).start().settle();
   const [work] = company.asked;
   expect(work?.input).toMatchObject({ start_by: Number.MAX_SAFE_INTEGER, timeout_ms: 60_000 });
   const sim = company.sims.get(work?.of ?? "");
@@ -265,7 +267,7 @@ test("an item's start is waited for without end, and its time begins with it", (
 });
 
 test("a workflow that an item runs is heard by its record", () => {
-  const company = new Company(mapOf(subworkflow([], { result_key: null }) as never, numbers(1))).start().settle();
+  const company = new Company(mapOf(subworkflow([], { result_key: null }), numbers(1))).start().settle();
   const [work] = company.asked;
   if (work === undefined) throw new Error("nothing was started");
   const { child_execution_id } = work.input as { child_execution_id: string };
@@ -288,7 +290,7 @@ test("a workflow that an item runs is heard by its record", () => {
 });
 
 test("a tool call of an item that waits for a person is what the run waits for", () => {
-  const company = new Company(mapOf(agent([]) as never, numbers(2), { timeout_ms: 60_000 })).start().settle();
+  const company = new Company(mapOf(agent([]), numbers(2), { timeout_ms: 60_000 })).start().settle();
   const [work] = company.asked;
   if (work === undefined) throw new Error("nothing was started");
   company.sims.get(work.of)?.succeed(work.id, { agent_id: "id-of-writer" });
@@ -313,4 +315,53 @@ test("progress is told at most once a second", () => {
     .filter(({ type }) => type === "WorkflowMapProgress")
     .map(({ details }) => details.succeeded);
   expect(told).toEqual([1, 3, 5, 6]);
+});
+
+test("a Map that failed is tried again with all of its items, and forgets those before", () => {
+  const retry = { attempts: 2, delay_ms: 1_000, backoff: 2, max_delay_ms: 60_000, on: ["too_many_failed"] };
+  const company = new Company(mapOf(command(), numbers(2), { concurrency: 2, batch: 1, retry })).start().settle();
+  finish(company, 0, 1);
+  company.collect();
+  expect(company.state.current?.work.of).toBe("backoff");
+  expect(company.batches).toEqual([]);
+  company.now += 1_000;
+  company.run.now = company.now;
+  company.run.fireNext();
+  company.hearOf(runId);
+  company.settle();
+  expect([...company.rows.values()].map(({ status, attempts }) => [status, attempts])).toEqual([
+    ["running", 1],
+    ["running", 1],
+  ]);
+  for (const index of [0, 1]) finish(company, index);
+  company.collect();
+  expect(company.result).toMatchObject({ status: "success", succeeded: 2, failed: [] });
+});
+
+test("of reports the newest counts, whichever comes last", () => {
+  const counts = { succeeded: 0, failed: 1, cancelled: 0, todo: 0, returned: 0, orders: 0 };
+  const open = { id: "a", first: 0, size: 2, granted: 2, ordered: 0, ...counts, seq: 0 };
+  const [newest] = reported([open], { batch: "a", ...counts, seq: 2, failed: 0, succeeded: 2, is_gone: false });
+  expect(newest).toMatchObject({ seq: 2, failed: 0, succeeded: 2, granted: 2 });
+  if (newest === undefined) throw new Error("the record is gone");
+  expect(reported([newest], { batch: "a", ...counts, seq: 1, is_gone: false })).toEqual([newest]);
+  expect(reported([newest], { batch: "b", ...counts, seq: 9, is_gone: true })).toEqual([newest]);
+  expect(reported([newest], { batch: "a", ...counts, seq: 3, is_gone: true })).toEqual([]);
+});
+
+test("a signal goes to the item that has waited longest for it, and to the next one", () => {
+  const wait = { ...noop(), kind: "Wait", for: { what: "signal", signal: "go" } } as State;
+  const company = new Company(mapOf(wait, numbers(3), { concurrency: 2, batch: 2 })).start().settle();
+  const signal = (payload: Json) => {
+    const call = company.ask(runId, "signal", { signal_name: "go", payload, work_id: null });
+    company.settle();
+    return company.run.answers.get(call);
+  };
+  expect(signal("first")).toEqual({ outcome: "taken" });
+  expect(company.item(1, "cancel")).toMatchObject({ outcome: "done" });
+  expect(company.rows.get(2)?.status).toBe("running");
+  expect(signal("second")).toEqual({ outcome: "taken" });
+  company.collect();
+  const results = company.result.results as ({ payload: Json } | null)[];
+  expect(results.map((one) => one?.payload ?? null)).toEqual(["first", null, "second"]);
 });

@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Json } from "../../../../actors/kernel/json.ts";
-import { runId, system } from "../fixture.ts";
-import { Company, mapOf } from "./company.ts";
+import { mapOf, runId, system } from "../fixture.ts";
+import { Company } from "./company.ts";
 
 const acts = [
   "good",
@@ -59,7 +59,7 @@ class Play {
     const retry = { attempts, delay_ms: 1_000, backoff: 1, max_delay_ms: 1_000, on: ["all"] };
     const item = system("true {{item}}", [], attempts === 1 ? {} : { retry });
     const list = Array.from({ length: total }, (_, at) => at);
-    this.company = new Company(mapOf(item as never, list, { concurrency, batch, tolerate }));
+    this.company = new Company(mapOf(item, list, { concurrency, batch, tolerate }));
     let turn = 0;
     this.company.joins = () => joins[turn++ % joins.length] ?? true;
     this.company.start();

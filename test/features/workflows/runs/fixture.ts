@@ -14,12 +14,17 @@ import type { ResolvedWorkflow, RunRequest } from "../../../../actors/workflow/r
 import { approvalsProjection } from "../../../../src/features/approvals/projection.ts";
 import { approvalRecords } from "../../../../src/features/approvals/records.ts";
 import { createApprovals } from "../../../../src/features/approvals/service.ts";
+import { auditFacts } from "../../../../src/features/audit/service.ts";
 import { createReferences } from "../../../../src/features/references/references.ts";
 import { VolumeLayout } from "../../../../src/features/volumes/layout.ts";
 import { openVolumes } from "../../../../src/features/volumes/open.ts";
 import { localPlaces } from "../../../../src/features/volumes/places/local/local-places.ts";
 import type { Definitions } from "../../../../src/features/workflows/definitions/port.ts";
 import { cleanupActivity } from "../../../../src/features/workflows/runs/activities.ts";
+import { itemFacts } from "../../../../src/features/workflows/runs/items/facts.ts";
+import { itemRecords } from "../../../../src/features/workflows/runs/items/records.ts";
+import { mapResultsActivity } from "../../../../src/features/workflows/runs/items/results.ts";
+import { itemRoutes } from "../../../../src/features/workflows/runs/items/routes.ts";
 import { runLogRoutes } from "../../../../src/features/workflows/runs/log-routes.ts";
 import { runsProjection } from "../../../../src/features/workflows/runs/projection.ts";
 import { createRunRecords } from "../../../../src/features/workflows/runs/records.ts";
@@ -78,11 +83,14 @@ export async function openFixture() {
     terms: async (tenant) => usualTerms(tenant),
   });
   const ready = Promise.withResolvers<Runs>();
+  const items = itemRecords(stores.sql);
   const node = await startTestNode(stores, {
     actors: [workflowRun, approval],
+    facts: [auditFacts({ newId: () => Bun.randomUUIDv7() }), itemFacts],
     projections: [runsProjection, approvalsProjection()],
     activities: [
       cleanupActivity(volumes),
+      mapResultsActivity(items),
       subrunActivity({
         runtime: { of: (definition) => node.runtime.of(definition) },
         start: async (id, request) => (await ready.promise).startAs(id, false, request),
@@ -122,6 +130,7 @@ export async function openFixture() {
     routes: [
       ...runRoutes({ runs, approvals, sql: stores.sql, rates: async () => ({}) }),
       ...runLogRoutes({ runs, runtime, streams: new EventStreams() }),
+      ...itemRoutes({ runs, runtime, records: items }),
     ],
     authenticator: believing,
     logger: createLogger("silent"),

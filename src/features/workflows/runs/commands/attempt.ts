@@ -20,7 +20,7 @@ import { type AttemptRecord, type Attempts, instanceOf, thisMachine } from "./at
 import type { CommandPlace } from "./place.ts";
 import { type Fault, nothingOf, resultOf } from "./result.ts";
 import type { CommandOptions } from "./spec.ts";
-import { commandSpec, diskBytes, openFilesystem } from "./spec.ts";
+import { commandSpec, diskBytes, openFilesystem, runIdOf } from "./spec.ts";
 
 /** Between SIGTERM and SIGKILL (docs/reference/workflows.md). */
 const graceMs = 5_000;
@@ -191,8 +191,9 @@ export class Attempt {
       const room = seenFull.room ?? (landed === "no_room" ? landed : null);
       const isFull = room !== null;
       if (isFull || exit.reason === "disk_exceeded") {
-        const { tenant, key } = context.actor;
-        options.recordViolation(writtenTooMuch(tenant, key, this.instanceId, room, diskBytes[work.kind]));
+        const { tenant } = context.actor;
+        const runId = runIdOf(work, context.actor);
+        options.recordViolation(writtenTooMuch(tenant, runId, this.instanceId, room, diskBytes[work.kind]));
       }
       return resultOf({ exit, durationMs: endedAt - launchedAt, timedOut: endedAt >= deadlineAt, isFull });
     } finally {
@@ -210,7 +211,8 @@ export class Attempt {
       filesystem: openFilesystem,
       resources: { ...work.resources, disk_bytes: diskBytes[work.kind], processes: 0 },
     };
-    const { tenant, key: executionId } = context.actor;
+    const { tenant } = context.actor;
+    const executionId = runIdOf(work, context.actor);
     const hold: Hold = (work) => (sandbox.hold === undefined ? work() : sandbox.hold(this.instanceId, work));
     return options.watchVolumes({ tenant, executionId, plan, hold, exceeded });
   }

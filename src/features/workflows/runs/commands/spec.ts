@@ -28,6 +28,9 @@ export interface AttemptPlace {
   readonly signal: AbortSignal;
 }
 
+/** The run that a command is of: of an item of a Map, not its child record, which asks for it. */
+export const runIdOf = ({ env }: CommandRun, { key }: Address): string => env.SVC_WORKFLOW_EXECUTION_ID ?? key;
+
 const MiB = 2 ** 20;
 /** A command's own disk: that of a workspace which no manifest sizes, or of an agent, whose image can be written to. */
 export const diskBytes = { system: 256 * MiB, container: 1_024 * MiB } as const;
@@ -46,7 +49,7 @@ export async function commandSpec(
   attempt: AttemptPlace,
 ): Promise<InstanceSpec> {
   const { instanceId, deadlineAt, makeWorkspace, signal } = attempt;
-  const of = { executionId: actor.key, instanceId, signal };
+  const of = { executionId: runIdOf(work, actor), instanceId, signal };
   const mounts = await parts.instanceMounts(actor.tenant, of, { mounts: work.mounts, filesystem: openFilesystem });
   const login = image === null ? null : await parts.registryLogin(actor, work);
   return {
@@ -84,12 +87,18 @@ const marginSeconds = 300;
 /** The proxy asks the run whether the command is still the one it works with: by the command's id, on every attempt. */
 async function egressOf(
   { mintEgressToken, now }: CommandSpecParts,
-  { instance_id, workflow_name }: CommandRun,
-  { key, tenant }: Address,
+  work: CommandRun,
+  actor: Address,
   deadlineAt: number,
 ): Promise<InstanceEgress> {
   const livesSeconds = Math.max(0, Math.ceil((deadlineAt - now()) / 1000)) + marginSeconds;
-  const claims = { executionId: key, agentId: workflow_name, tenant, instanceId: instance_id, livesSeconds };
+  const claims = {
+    executionId: runIdOf(work, actor),
+    agentId: work.workflow_name,
+    tenant: actor.tenant,
+    instanceId: work.instance_id,
+    livesSeconds,
+  };
   return { username: egressUser, password: await mintEgressToken(claims) };
 }
 

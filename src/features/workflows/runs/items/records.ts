@@ -5,8 +5,8 @@ import type { Page } from "../../../../http/paging.ts";
 import type { Sql } from "../../../../store/postgres/pool.ts";
 
 /** Bytes of results that a Map's own result holds: of each, and of all. */
-export const maxInlineBytes = 65_536;
-export const maxAllInlineBytes = 1_048_576;
+const maxInlineBytes = 65_536;
+const maxAllInlineBytes = 1_048_576;
 /** Of the results of one page of a list. */
 const maxPageBytes = 8 * 1_048_576;
 

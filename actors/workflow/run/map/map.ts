@@ -1,23 +1,23 @@
 /**
- * Map: a state for each item of a list. The run hands its items, in their order, to child records (`map/batch.ts`) and
+ * Map: a state for each item of a list. The run hands its items, in their order, to child records (`batch.ts`) and
  * gives each of them slots, as many in all as the Map's concurrency; what they cannot use any more comes back and goes to
  * others. The results are put together from what the items left, once all have ended or too many have failed.
  *
  * A child record is an actor of the same kind. There this state is what the whole record is at, its items are the lines,
- * and `map/batch.ts` takes the place of this file.
+ * and `batch.ts` takes the place of this file.
  */
 import { iso } from "../../../kernel/time.ts";
 import type { MapState } from "../../definition/composed-states.ts";
 import type { Definition } from "../../definition.ts";
 import { mapResults } from "../activities/map-results.ts";
 import { immediately, type KindOfState, type StateResult } from "../kind.ts";
-import { itemsOf, readBy } from "../map/items.ts";
-import { counts, freeSlots, isComplete, isTooMany, type OpenBatch } from "../map/progress.ts";
-import { itemsFact } from "../map/rows.ts";
 import { workflowRunProtocol } from "../messages.ts";
 import { settle } from "../settling.ts";
 import type { RunTurn } from "../turn.ts";
 import type { WorkOf } from "../work.ts";
+import { itemsOf, readBy } from "./items.ts";
+import { counts, freeSlots, isComplete, isTooMany, type OpenBatch } from "./progress.ts";
+import { itemsFact } from "./rows.ts";
 
 type MapWork = WorkOf<"map">;
 
