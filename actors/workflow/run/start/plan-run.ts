@@ -183,7 +183,7 @@ function ceilingsProblem(asked: RunRequest["ceilings"], registered: RunRequest["
  * Why a run cannot begin at this state: there is none of that name, or it stands in a branch, whose Branch state alone
  * can begin it.
  */
-export function stateProblem({ states }: Definition, name: string): Problem | null {
+function stateProblem({ states }: Definition, name: string): Problem | null {
   const state = Object.hasOwn(states, name) ? states[name] : undefined;
   const at = (message: string, code: string) => ({ issues: [{ path: "from_state", message, code }] });
   if (state === undefined) {
