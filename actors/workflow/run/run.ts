@@ -25,6 +25,7 @@ import { childWaiting } from "./child-waits.ts";
 import { cancel, fail, stopCompensating, timeOut } from "./ending.ts";
 import { admittedState, askForAdmission, pendingState } from "./ends/continuing.ts";
 import { beginAgain, leaveState, leaveWork } from "./entering.ts";
+import { goOn, serve, tryAgain } from "./going-on.ts";
 import { guarded } from "./guarded.ts";
 import type { AnyKind, StateResult } from "./kind.ts";
 import { kindOf } from "./kinds/registry.ts";
@@ -38,8 +39,7 @@ import {
   type WorkflowRunMessages,
   workflowRunProtocol,
 } from "./messages.ts";
-import { goOn, serve, tryAgain } from "./moving/going-on.ts";
-import { atEntry, placesOf } from "./moving/places.ts";
+import { atEntry, placesOf } from "./places.ts";
 import { listedMembers } from "./record/record.ts";
 import {
   agentOf,

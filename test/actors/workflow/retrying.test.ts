@@ -47,7 +47,7 @@ describe("delays", () => {
   });
 });
 
-test("the result of the last attempt counts; all of them are one visit and one transition", () => {
+test("the result of the last attempt counts; all of them are one visit", () => {
   const story = storyOf(command({}));
   const began = story.sim.now;
   end(story, 1);

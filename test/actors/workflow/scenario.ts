@@ -11,7 +11,7 @@ import { stimulusWatch } from "../../../actors/workflow/run/activities/stimulus.
 import { agentStart, cleanup, commandRun, runStart } from "../../../actors/workflow/run/activities.ts";
 import { allNotesBytes } from "../../../actors/workflow/run/blackboard/notes.ts";
 import { jsonBytes } from "../../../actors/workflow/run/blackboard/size.ts";
-import { placesOf } from "../../../actors/workflow/run/moving/places.ts";
+import { placesOf } from "../../../actors/workflow/run/places.ts";
 import type { StoredEvent } from "../../../actors/workflow/run/record/events.ts";
 import { RunGraph, runGraph, StepFold } from "../../../actors/workflow/run/record/graph.ts";
 import {

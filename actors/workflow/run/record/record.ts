@@ -6,7 +6,7 @@ import { AnyJson, type Json, JsonObject } from "../../../kernel/json.ts";
 import { Nullable, Text, Time } from "../../../kernel/schema.ts";
 import { iso } from "../../../kernel/time.ts";
 import { firstWait } from "../child-waits.ts";
-import { placesOf } from "../moving/places.ts";
+import { placesOf } from "../places.ts";
 import { Initiator, type RunState, RunStatus } from "../state.ts";
 import type { Current } from "../work.ts";
 

@@ -6,7 +6,7 @@
 import type { BodyOf } from "../../../kernel/message.ts";
 import type { WorkflowRunMessages } from "../messages.ts";
 import { workflowRunProtocol } from "../messages.ts";
-import { type Place, placesOf } from "../moving/places.ts";
+import { type Place, placesOf } from "../places.ts";
 import type { RunState } from "../state.ts";
 import type { RunTurn } from "../turn.ts";
 import type { BufferedSignal, HeardSignal, ItemWait, SignalReply } from "./messages.ts";

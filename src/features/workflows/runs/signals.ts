@@ -20,8 +20,6 @@ export interface Signaller {
   readonly workId: string | null;
 }
 
-export type SendSignal = ReturnType<typeof signals>;
-
 export function signals({ runs, approvals }: SignalOptions) {
   /**
    * @throws Problem 403 `approver_not_allowed`; 404; 409 `execution_already_terminal`, `approval_already_decided`,

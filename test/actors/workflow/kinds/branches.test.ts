@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Json } from "../../../../actors/kernel/json.ts";
 import type { State } from "../../../../actors/workflow/definition.ts";
-import { placesOf } from "../../../../actors/workflow/run/moving/places.ts";
+import { placesOf } from "../../../../actors/workflow/run/places.ts";
 import { runGraph, StepFold } from "../../../../actors/workflow/run/record/graph.ts";
 import { runRecord } from "../../../../actors/workflow/run/record/record.ts";
 import { linesOf } from "../../../../actors/workflow/run/work.ts";
@@ -73,7 +73,7 @@ describe("how it is joined", () => {
     expect(story.state.status).toBe("completed");
   });
 
-  test("any: the others are given up in the same turn, with approvals, executions, runs and commands", () => {
+  test("any: the others are given up in the same turn, with all that they began", () => {
     const story = storyOf(1, {
       fast: { F: human([]) },
       asks: { A: human([]) },
@@ -164,7 +164,7 @@ describe("how it is joined", () => {
 });
 
 describe("limits", () => {
-  test("visits and transitions of all branches are those of the run, which fails with them", () => {
+  test("visits and transitions of branches are those of the run, which fails with them", () => {
     const loops = { L1: noop(["always", "L2"]), L2: noop(["always", "L1"]) };
     const story = storyOf(1, { left: loops, right: { R: human([]) } });
     expect(record(story)).toMatchObject({ status: "failed", error_code: "state_visit_limit" });
@@ -225,7 +225,7 @@ describe("time", () => {
     expect(story.way).toEqual(["SPLIT", "L", "R", "L2", "DONE"]);
   });
 
-  test("the clock of a Branch stands still while a tool call of a branch waits for a person", () => {
+  test("its clock stands still while a tool call of a branch waits for a person", () => {
     const story = storyOf(
       1,
       { left: { L: agent([]) }, right: { R: human([], { timeout_ms: 3_600_000 }) } },
@@ -262,7 +262,7 @@ describe("how it is seen", () => {
     expect(record(one).current_state).toBe("SPLIT");
   });
 
-  test("events carry the branch; the graph knows the steps of each, in whatever order they ended", () => {
+  test("events carry the branch; the graph knows the steps of each, in any order", () => {
     const one = story();
     one.sim.now += 1_000;
     decide(one, "R", "rejected");

@@ -4,8 +4,8 @@ import type { Json } from "../../../../actors/kernel/json.ts";
 import type { WaitState } from "../../../../actors/workflow/definition/outside-states.ts";
 import { afterSeconds, maxWaitMs, momentOf } from "../../../../actors/workflow/run/kinds/wait-time.ts";
 import { runElement } from "../../../../actors/workflow/run/record/record.ts";
-import { branches, definitionOf, human, noop, runId, wait, ways } from "../fixture.ts";
-import { Company, mapOf } from "../map/company.ts";
+import { branches, definitionOf, human, mapOf, noop, runId, wait, ways } from "../fixture.ts";
+import { Company } from "../map/company.ts";
 import { RunStory } from "../scenario.ts";
 
 const stimulusId = "0190f3c2-6d1e-7a55-9c1f-2f6d0c5b8e33";

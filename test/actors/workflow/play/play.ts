@@ -2,7 +2,7 @@
 import { expect } from "bun:test";
 import fc from "fast-check";
 import type { Json } from "../../../../actors/kernel/json.ts";
-import { type Place, placesOf } from "../../../../actors/workflow/run/moving/places.ts";
+import { type Place, placesOf } from "../../../../actors/workflow/run/places.ts";
 import { bufferedMs } from "../../../../actors/workflow/run/signals/signals.ts";
 import type { Work } from "../../../../actors/workflow/run/work.ts";
 import { decided } from "../fixture.ts";

@@ -1,17 +1,17 @@
 /** How a run goes on at the end of a turn: states that come next are entered, and lines that have ended are joined. */
-import { followLines } from "../child-waits.ts";
-import { fail } from "../ending.ts";
-import { beginAgain, enter, leaveState, leaveWork, undoNext } from "../entering.ts";
-import { guarded } from "../guarded.ts";
-import { kindOf } from "../kinds/registry.ts";
-import * as batch from "../map/batch.ts";
-import { closeTurn } from "../map/closing.ts";
-import { settle } from "../settling.ts";
-import { type Serve, serveWaits } from "../signals/signals.ts";
-import { isOver } from "../state.ts";
-import type { RunTurn } from "../turn.ts";
-import { linesOf } from "../work.ts";
+import { followLines } from "./child-waits.ts";
+import { fail } from "./ending.ts";
+import { beginAgain, enter, leaveState, leaveWork, undoNext } from "./entering.ts";
+import { guarded } from "./guarded.ts";
+import { kindOf } from "./kinds/registry.ts";
+import * as batch from "./map/batch.ts";
+import { closeTurn } from "./map/closing.ts";
 import { placesOf } from "./places.ts";
+import { settle } from "./settling.ts";
+import { type Serve, serveWaits } from "./signals/signals.ts";
+import { isOver } from "./state.ts";
+import type { RunTurn } from "./turn.ts";
+import { linesOf } from "./work.ts";
 
 /**
  * Enters the states that come next, in the main line and in all others, unless the run is paused; gives Waits the

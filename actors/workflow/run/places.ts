@@ -1,6 +1,6 @@
 /** Where a run is at work: in its main line and in each of its others. */
-import type { RunTurn } from "../turn.ts";
-import { type Current, linesOf } from "../work.ts";
+import type { RunTurn } from "./turn.ts";
+import { type Current, linesOf } from "./work.ts";
 
 export interface Place {
   /** Its name; null: the main line. */
