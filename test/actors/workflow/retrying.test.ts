@@ -5,7 +5,7 @@ import type { Retry } from "../../../actors/workflow/definition/parts.ts";
 import type { Definition, State } from "../../../actors/workflow/definition.ts";
 import { runElement } from "../../../actors/workflow/run/record/record.ts";
 import { delayOf } from "../../../actors/workflow/run/retrying.ts";
-import { planRetry } from "../../../actors/workflow/run/start/plan-run.ts";
+import { planRetry } from "../../../actors/workflow/run/start/plan-again.ts";
 import { agent, branches, definitionOf, noop, runId, system, ways } from "./fixture.ts";
 import { RunStory } from "./scenario.ts";
 
