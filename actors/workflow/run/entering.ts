@@ -1,8 +1,8 @@
 /** Entering and leaving states: the limits, what the blackboard says of the state at work, its time, its work. */
 import type { Json } from "../../kernel/json.ts";
 import type { State } from "../definition.ts";
-import { isFull, undoneNow } from "./ends/compensation.ts";
 import { endCompensated, fail } from "./ending.ts";
+import { isFull, undoneNow } from "./ends/compensation.ts";
 import { faultOf, immediately } from "./kind.ts";
 import { kindOf } from "./kinds/registry.ts";
 import { leaveLines } from "./lines.ts";

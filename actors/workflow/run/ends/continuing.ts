@@ -32,9 +32,7 @@ function renderedInput(run: RunTurn, value: Json): Json {
   if (typeof value === "string") return run.renderTyped(value);
   if (value === null || typeof value !== "object") return value;
   if (Array.isArray(value)) return value.map((one: Json) => renderedInput(run, one));
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [name, renderedInput(run, member ?? null)]),
-  );
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, renderedInput(run, member ?? null)]));
 }
 
 /** Starts the run that follows, in the commit of this turn. */

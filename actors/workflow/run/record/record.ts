@@ -28,12 +28,7 @@ const WaitingFor = Type.Object({
 export type WaitingFor = Static<typeof WaitingFor>;
 
 const ShownCompensation = Type.Object({
-  status: Type.Union([
-    Type.Literal("none"),
-    Type.Literal("running"),
-    Type.Literal("done"),
-    Type.Literal("failed"),
-  ]),
+  status: Type.Union([Type.Literal("none"), Type.Literal("running"), Type.Literal("done"), Type.Literal("failed")]),
   /** What is not undone, in the order of its turn: the first one is at work, or is the one that failed. */
   remaining: Type.Array(Type.Object({ state_name: Text, of_state: Text, of_visit: Type.Integer({ minimum: 1 }) })),
 });
@@ -166,7 +161,10 @@ export function runElement({ execution_id, tenant_id }: Subject, state: ElementS
 function shownCompensation(compensation: RunState["compensation"]): RunElement["compensation"] {
   if (compensation === undefined) return { status: "none", remaining: [] };
   const { status, remaining } = compensation;
-  return { status, remaining: remaining.map(({ name, visit, by }) => ({ state_name: by, of_state: name, of_visit: visit })) };
+  return {
+    status,
+    remaining: remaining.map(({ name, visit, by }) => ({ state_name: by, of_state: name, of_visit: visit })),
+  };
 }
 
 /** The whole record. */

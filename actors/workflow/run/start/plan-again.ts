@@ -9,8 +9,8 @@ import type { Definition } from "../../definition.ts";
 import type { Start } from "../blackboard/seed.ts";
 import { isOver, type RunState } from "../state.ts";
 import { ancestryOf, blackboardProblem, contextProblem, type RunPlan } from "./plan-run.ts";
-import type { Restored } from "./restoring.ts";
 import { callerOf, type ForkRequest, type RetryRequest, type RunRequest, tierOf } from "./request.ts";
+import type { Restored } from "./restoring.ts";
 import {
   keptVolumes,
   type NamedVolumes,

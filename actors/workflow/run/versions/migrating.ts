@@ -33,7 +33,9 @@ export function migrate(run: RunTurn, { to, by }: Migration): MigrateReply {
     header: { ...kept, ...keptCeilings(ceilings), workflow_id: to.workflow_id, workflow_version: to.version },
     definition: to.definition,
   });
-  run.note({ workflow: { ...(isObject(blackboard.workflow) ? blackboard.workflow : {}), name, version, context, storage } });
+  run.note({
+    workflow: { ...(isObject(blackboard.workflow) ? blackboard.workflow : {}), name, version, context, storage },
+  });
   run.emit("WorkflowExecutionMigrated", {
     message: `The run goes on in version ${to.version}`,
     details: versions,

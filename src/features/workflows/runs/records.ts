@@ -114,7 +114,8 @@ export function createRunRecords(sql: Sql) {
       name: string,
       { except, ids, startedBefore, after, limit }: MigratableFilter,
     ): Promise<RunRow[]> {
-      const among = ids === null ? sql`and workflow_id <> ${except}` : sql`and run_id = any(${texts(ids)}::text[]::uuid[])`;
+      const among =
+        ids === null ? sql`and workflow_id <> ${except}` : sql`and run_id = any(${texts(ids)}::text[]::uuid[])`;
       const before = startedBefore === null ? sql`` : sql`and started_at < ${startedBefore}`;
       const next =
         after === null

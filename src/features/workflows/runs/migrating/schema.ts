@@ -26,8 +26,6 @@ export const Migrated = Type.Object({
   /** Runs of the filter, at most 1,000: the newest ones. */
   matched: Type.Integer(),
   migrated: Type.Array(Text),
-  refused: Type.Array(
-    Type.Object({ execution_id: Text, code: MigrateReply.anyOf[1].properties.code, message: Text }),
-  ),
+  refused: Type.Array(Type.Object({ execution_id: Text, code: MigrateReply.anyOf[1].properties.code, message: Text })),
 });
 export type Migrated = Static<typeof Migrated>;

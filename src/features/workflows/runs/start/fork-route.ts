@@ -1,8 +1,8 @@
 /** The route that begins a run at a visit of an earlier one; see docs/reference/workflow-changes.md. */
 import { Type } from "@sinclair/typebox";
-import { maxBlackboardBytes } from "../../../../../actors/workflow/run/blackboard/size.ts";
 import { starterOf } from "../../../../../actors/identity/starter.ts";
 import { rateUserOf } from "../../../../../actors/policy/rates/limits.ts";
+import { maxBlackboardBytes } from "../../../../../actors/workflow/run/blackboard/size.ts";
 import { reply } from "../../../../http/answer.ts";
 import { idempotent } from "../../../../http/idempotency.ts";
 import { defineRoute, jsonBody, type Route, type TellRates, uuidParam } from "../../../../http/route.ts";

@@ -1,8 +1,8 @@
 /** Reads the blackboard that a run had at one of its visits from its logs, a page at a time. */
 import { workflowEvents } from "../../../../../actors/workflow/run/record/events.ts";
 import { type StoredWrites, workflowWrites } from "../../../../../actors/workflow/run/record/writes.ts";
-import { type Restored, Restoring } from "../../../../../actors/workflow/run/start/restoring.ts";
 import type { workflowRun } from "../../../../../actors/workflow/run/run.ts";
+import { type Restored, Restoring } from "../../../../../actors/workflow/run/start/restoring.ts";
 import type { RunState } from "../../../../../actors/workflow/run/state.ts";
 import type { ActorHandle } from "../../../../runtime/port.ts";
 

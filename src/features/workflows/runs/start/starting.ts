@@ -2,6 +2,7 @@
 import type { StartCaller } from "../../../../../actors/execution/start/request.ts";
 import { Problem } from "../../../../../actors/kernel/problem.ts";
 import { iso } from "../../../../../actors/kernel/time.ts";
+import type { Admitted } from "../../../../../actors/workflow/run/activities/admission.ts";
 import { workflowRun } from "../../../../../actors/workflow/run/run.ts";
 import {
   followerPlan,
@@ -12,7 +13,6 @@ import {
 } from "../../../../../actors/workflow/run/start/plan-again.ts";
 import { planRun, type RunPlan } from "../../../../../actors/workflow/run/start/plan-run.ts";
 import type { ForkRequest, RetryRequest, RunRequest } from "../../../../../actors/workflow/run/start/request.ts";
-import type { Admitted } from "../../../../../actors/workflow/run/activities/admission.ts";
 import type { RunHeader, RunState } from "../../../../../actors/workflow/run/state.ts";
 import { type ActorHandle, MailboxFull, MessageRejected, type Runtime } from "../../../../runtime/port.ts";
 import type { OpenVolumes } from "../../../volumes/port.ts";

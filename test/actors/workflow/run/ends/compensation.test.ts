@@ -35,11 +35,35 @@ const recordOf = (story: RunStory) => runRecord({ execution_id: runId, tenant_id
 describe("what is due", () => {
   const ends: [string, (story: RunStory) => unknown, Partial<Definition>, string, string][] = [
     ["failed", (story) => story.decide("rejected"), {}, "failed", "done"],
-    ["failed, none of the ends listed", (story) => story.decide("rejected"), { compensate_on: ["cancelled"] }, "failed", "none"],
+    [
+      "failed, none of the ends listed",
+      (story) => story.decide("rejected"),
+      { compensate_on: ["cancelled"] },
+      "failed",
+      "none",
+    ],
     ["cancelled, not listed", (story) => story.ask("cancel", { reason: null }), {}, "cancelled", "none"],
-    ["cancelled, listed", (story) => story.ask("cancel", { reason: null }), { compensate_on: ["cancelled"] }, "cancelled", "done"],
-    ["cancelled, asked for", (story) => story.ask("cancel", { reason: "x", compensate: true }), {}, "cancelled", "done"],
-    ["cancelled, refused", (story) => story.ask("cancel", { reason: null, compensate: false }), { compensate_on: ["cancelled"] }, "cancelled", "none"],
+    [
+      "cancelled, listed",
+      (story) => story.ask("cancel", { reason: null }),
+      { compensate_on: ["cancelled"] },
+      "cancelled",
+      "done",
+    ],
+    [
+      "cancelled, asked for",
+      (story) => story.ask("cancel", { reason: "x", compensate: true }),
+      {},
+      "cancelled",
+      "done",
+    ],
+    [
+      "cancelled, refused",
+      (story) => story.ask("cancel", { reason: null, compensate: false }),
+      { compensate_on: ["cancelled"] },
+      "cancelled",
+      "none",
+    ],
     ["timed out, not listed", (story) => story.sim.fireNext(), {}, "timed_out", "none"],
     ["timed out, listed", (story) => story.sim.fireNext(), { compensate_on: ["timed_out"] }, "timed_out", "done"],
   ];
@@ -75,7 +99,12 @@ test("each sees what it undoes, with the result of that visit", () => {
     "WorkflowCompensationCompleted",
     "WorkflowExecutionFailed",
   ]);
-  expect(story.state).toMatchObject({ status: "failed", current_state: "LOST", visits: { BOOK: 2 }, transition_count: 6 });
+  expect(story.state).toMatchObject({
+    status: "failed",
+    current_state: "LOST",
+    visits: { BOOK: 2 },
+    transition_count: 6,
+  });
   expect(story.state.visits).not.toHaveProperty("CANCEL");
 });
 
@@ -181,7 +210,10 @@ const sample = fc
     const next = (at: number) => names[(at + 1) % names.length] ?? "A";
     const states = Object.fromEntries(
       names.flatMap((name, at): [string, State][] => {
-        const state = stateOf(kinds[at] ?? "noop", [["rejected", "BAD"], ["always", next(at)]]);
+        const state = stateOf(kinds[at] ?? "noop", [
+          ["rejected", "BAD"],
+          ["always", next(at)],
+        ]);
         return [
           [name, { ...state, ...(undone[at] === true ? { compensate: `UNDO_${name}` } : {}) }],
           [`UNDO_${name}`, stateOf(undoing[at] ?? "noop", [["always", "A"]])],

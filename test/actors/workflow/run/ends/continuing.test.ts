@@ -129,7 +129,12 @@ describe("the follower", () => {
   test("has its deadline from the beginning of its waiting, and the same again changes nothing", () => {
     const story = follower({ timeout_ms: 60_000 });
     const before = JSON.stringify(story.state);
-    story.sim.tell("follow", { header: headerOf() as unknown as Json, definition: definitionOf(states) as unknown as Json, input: {}, signals: [] });
+    story.sim.tell("follow", {
+      header: headerOf() as unknown as Json,
+      definition: definitionOf(states) as unknown as Json,
+      input: {},
+      signals: [],
+    });
     expect(JSON.stringify(story.state)).toBe(before);
     story.sim.fireNext();
     expect(story.state).toMatchObject({ status: "timed_out" });

@@ -3,10 +3,10 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Json } from "../../../../../actors/kernel/json.ts";
 import type { State } from "../../../../../actors/workflow/definition.ts";
+import { systemKeys } from "../../../../../actors/workflow/run/blackboard/variables.ts";
 import type { StoredEvent } from "../../../../../actors/workflow/run/record/events.ts";
 import type { StoredWrites } from "../../../../../actors/workflow/run/record/writes.ts";
 import { type Restored, Restoring } from "../../../../../actors/workflow/run/start/restoring.ts";
-import { systemKeys } from "../../../../../actors/workflow/run/blackboard/variables.ts";
 import { definitionOf, human, noop, subworkflow, ways, writes } from "../../fixture.ts";
 import { RunStory } from "../../scenario.ts";
 
@@ -44,7 +44,13 @@ function step(story: RunStory, act: string): void {
   else if (current?.work.of === "subworkflow") {
     const status = act === "badly" ? "failed" : "completed";
     const end = { workflow_id: "w", status, iterations: 1, final_state: "X", output: act, final_output: null };
-    story.tell("run_ended", { ...end, child_execution_id: current.work.child, blackboard: { of: act }, error: null, error_code: null });
+    story.tell("run_ended", {
+      ...end,
+      child_execution_id: current.work.child,
+      blackboard: { of: act },
+      error: null,
+      error_code: null,
+    });
   }
 }
 
@@ -90,7 +96,10 @@ test("every visit of a run of any length", async () => {
 test("results of the same value are held once, and small states write nothing beside their results", () => {
   const story = new RunStory(definitionOf({ SUB: states.SUB as State, B: noop(), ASK: noop() })).start();
   step(story, "well");
-  expect(story.sim.log("writes")).toMatchObject([{ results: ["inner"], values: {} }, { values: { state: { name: "ASK" } } }]);
+  expect(story.sim.log("writes")).toMatchObject([
+    { results: ["inner"], values: {} },
+    { values: { state: { name: "ASK" } } },
+  ]);
 });
 
 test("a log whose beginning is gone restores nothing", async () => {

@@ -52,22 +52,37 @@ describe("refused", () => {
   const rows: [string, () => RunStory, Definition, string][] = [
     ["at work", () => new RunStory(definitionOf({ RUN: system("true", []) })).start(), next({}), "not_waiting"],
     ["over", () => waiting().decide("rejected"), next({}), "not_waiting"],
-    ["between two states", () => {
-      const story = waiting();
-      story.ask("pause");
-      return story.decide("approved");
-    }, next({}), "not_waiting"],
-    ["undoing what it did", () => {
-      const PAY = { ...noop(["always", "ASK"]), compensate: "UNDO" } as State;
-      return new RunStory(definitionOf({ PAY, ...states, UNDO: human([]) })).start().decide("rejected");
-    }, next({}), "not_waiting"],
+    [
+      "between two states",
+      () => {
+        const story = waiting();
+        story.ask("pause");
+        return story.decide("approved");
+      },
+      next({}),
+      "not_waiting",
+    ],
+    [
+      "undoing what it did",
+      () => {
+        const PAY = { ...noop(["always", "ASK"]), compensate: "UNDO" } as State;
+        return new RunStory(definitionOf({ PAY, ...states, UNDO: human([]) })).start().decide("rejected");
+      },
+      next({}),
+      "not_waiting",
+    ],
     ["its state is gone", waiting, next({ ASK: null }), "state_missing"],
     ["what it did would be undone by no state", undone, next({ OLD: null }), "state_missing"],
     ["what it did is unknown", undone, next({}), "state_missing"],
     ["its state is of another kind", waiting, next({ ASK: noop() }), "state_changed"],
     ["it would ask something else", waiting, next({ ASK: human([], { prompt: "Stop?" }) }), "state_changed"],
     ["its approvers are others", waiting, next({ ASK: human([], { approvers: ["user:bob"] }) }), "state_changed"],
-    ["its volumes are others", waiting, next({}, { storage: { workspace: null, shared_volumes: [shared] } }), "state_changed"],
+    [
+      "its volumes are others",
+      waiting,
+      next({}, { storage: { workspace: null, shared_volumes: [shared] } }),
+      "state_changed",
+    ],
   ];
   for (const [name, begin, definition, code] of rows) {
     test(name, () => {
