@@ -72,7 +72,7 @@ const undone = async (id: string): Promise<string[]> =>
     .filter(({ type }) => type === "WorkflowCompensationStarted")
     .map(({ details }) => `${details.of_state} ${details.of_visit}`);
 
-test("what was done is undone once, newest first, and then the run ends, killed at any moment", async () => {
+test("killed at any moment, a run undoes what it did once, newest first, and ends", async () => {
   const ids = await Promise.all(Array.from({ length: 4 }, () => at.start("trip")));
   for (const [place, id] of ids.entries()) {
     const approval = await at.approvalOf(id);
