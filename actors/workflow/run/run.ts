@@ -41,6 +41,7 @@ import {
 import { goOn, serve, tryAgain } from "./moving/going-on.ts";
 import { atEntry, placesOf } from "./moving/places.ts";
 import { listedMembers } from "./record/record.ts";
+import { noteSeed } from "./record/seeding.ts";
 import {
   agentOf,
   concernsBatch,
