@@ -18,7 +18,7 @@ import { schedule, tell } from "../../kernel/effect.ts";
 import type { BodyOf } from "../../kernel/message.ts";
 import { iso } from "../../kernel/time.ts";
 import type { Context } from "../../kernel/turn.ts";
-import { firstState, noteSeed } from "./blackboard/seed.ts";
+import { firstState } from "./blackboard/seed.ts";
 import { maxBlackboardBytes } from "./blackboard/size.ts";
 import { unwantedAgent, unwantedRun, unwantedVolumes } from "./cancel-unwanted.ts";
 import { childWaiting } from "./child-waits.ts";
@@ -41,6 +41,7 @@ import {
 } from "./messages.ts";
 import { atEntry, placesOf } from "./places.ts";
 import { listedMembers } from "./record/record.ts";
+import { noteSeed } from "./record/seeding.ts";
 import {
   agentOf,
   concernsBatch,

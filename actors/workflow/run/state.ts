@@ -127,7 +127,7 @@ export const CameTo = Type.Object({
 });
 export type CameTo = Static<typeof CameTo>;
 
-export const Compensation = Type.Object({
+const Compensation = Type.Object({
   status: Type.Union([Type.Literal("running"), Type.Literal("done"), Type.Literal("failed")]),
   /** The end that the run has come to, and when. */
   end: CameTo,
@@ -137,8 +137,6 @@ export const Compensation = Type.Object({
   /** Entries into states while compensations run. */
   visits: Type.Record(Text, Type.Integer()),
 });
-export type Compensation = Static<typeof Compensation>;
-
 /** What a person should know of a run that goes on all the same. */
 const RunWarning = Type.Object({
   /** Such as `template_path_missing`. */

@@ -1,6 +1,6 @@
 /** The start of a run that follows another one. */
 import { type Static, Type } from "@sinclair/typebox";
-import { defineActivity, type Outcome } from "../../../kernel/activity.ts";
+import { defineActivity } from "../../../kernel/activity.ts";
 import { AnyJson } from "../../../kernel/json.ts";
 import { Text } from "../../../kernel/schema.ts";
 import { Definition } from "../../definition.ts";
@@ -19,7 +19,6 @@ export const admission = defineActivity({
   input: Type.Object({ continued_from: Text }),
   output: Admitted,
 });
-export type AdmissionEnded = Outcome<typeof admission>;
 
 /** @param runId of the pending run */
 export const admissionId = (runId: string): string => `admission:${runId}`;

@@ -3,7 +3,7 @@
  *
  * While a run goes on, successful visits of states that another one undoes are remembered (`undo`). Once an end is come
  * to for which compensations are due (`isDue`), the run stays `running` and knows that end (`compensation.end`); it
- * enters the undoing states one by one (`undoing.ts`) and only then takes the end (`ending.ts`).
+ * enters the undoing states one by one (`undoNext` of `../entering.ts`) and only then takes the end (`../ending.ts`).
  */
 import { jsonBytes, maxBlackboardBytes, maxResultBytes } from "../blackboard/size.ts";
 import type { StateResult } from "../kind.ts";

@@ -1,6 +1,6 @@
 /**
  * `continue_as`: a run that completes in a state that names a successor starts it in the same commit. The successor is
- * `pending` until the start rates admit it (`activities/admission.ts`), and takes its workflow as it is then.
+ * `pending` until the start rates admit it (`../activities/admission.ts`), and takes its workflow as it is then.
  */
 import type { Json } from "../../../kernel/json.ts";
 import { jsonOrText } from "../../../kernel/json.ts";

@@ -18,7 +18,7 @@ interface Step {
 
 export class Restoring {
   private blackboard: { [key: string]: Json } = {};
-  private outputs: string[] = [];
+  private readonly outputs: string[] = [];
   private entries = 0;
   private open: Step | null = null;
   private outcome: Restored | null = null;

@@ -46,7 +46,7 @@ export function migrate(run: RunTurn, { to, by }: Migration): MigrateReply {
 }
 
 /** @returns what forbids it; null: nothing does */
-export function migrationRefusal(state: RunState, next: Definition): Refusal | null {
+function migrationRefusal(state: RunState, next: Definition): Refusal | null {
   const { current, status, definition, undo = [] } = state;
   if (status !== "running") return { code: "not_waiting", message: `The run is ${status}` };
   if (isCompensating(state)) return { code: "not_waiting", message: "The run undoes what it did" };

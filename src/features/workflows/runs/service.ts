@@ -22,7 +22,7 @@ export function createRuns(options: RunsOptions) {
   const runs = runtime.of(workflowRun);
   const { listed, load, ...history } = runHistory(options);
   const { record } = history;
-  const starts = runStarts(options, { listed, load });
+  const { beginAs, startAs, startedAs, retryAs, forkAs, admitFollower } = runStarts(options, { listed, load });
 
   /**
    * Cancels every run of these workflows that has not ended, of any starter; resolves when that is committed, since no
@@ -50,7 +50,12 @@ export function createRuns(options: RunsOptions) {
     load,
     /** Of a run that this node starts. */
     newId: runs.newId,
-    ...starts,
+    beginAs,
+    startAs,
+    startedAs,
+    retryAs,
+    forkAs,
+    admitFollower,
 
     /**
      * Repeatable.

@@ -191,6 +191,13 @@ describe("reading", () => {
     expect(await fixture.workflows.resolve({ tenant, ref: "sorted", version: null })).toMatchObject({
       version: "10.0.0",
     });
+    const between = "/v1/workflows/sorted/versions/9.0.0/diff/10.0.0";
+    const { body: difference } = await fixture.call(token, "GET", between);
+    const changed = [{ path: "metadata.version", from: "9.0.0", to: "10.0.0" }];
+    expect(difference).toEqual({ added: [], removed: [], changed });
+    const unified = await fixture.call(token, "GET", between, undefined, { accept: "text/plain" });
+    expect(String(unified.body)).toMatch(/^--- sorted 9\.0\.0[\s\S]*\n-.*9\.0\.0.*\n\+.*10\.0\.0/m);
+    expect((await fixture.call(token, "GET", `${between}.1`)).status).toBe(404);
     const { body } = await fixture.call(token, "GET", "/v1/workflows/sorted/versions");
     expect(
       body.versions.map(({ version, is_latest }: { version: string; is_latest: boolean }) => [version, is_latest]),

@@ -235,7 +235,7 @@ test("in any life it undoes just what was done, newest first, each once", () => 
         checkUndone(story);
       }
     }),
-    { numRuns: 300 },
+    { numRuns: 150 },
   );
 });
 

@@ -126,7 +126,7 @@ describe("the follower", () => {
     expect(story.state.current_state).toBe("ASK");
   });
 
-  test("has its deadline from the beginning of its waiting, and the same again changes nothing", () => {
+  test("has its deadline from the start of its waiting; the same again is nothing", () => {
     const story = follower({ timeout_ms: 60_000 });
     const before = JSON.stringify(story.state);
     story.sim.tell("follow", {
@@ -141,7 +141,7 @@ describe("the follower", () => {
   });
 });
 
-test("what came before its Waits goes with the run, and what comes later is told of the follower", () => {
+test("signals in the buffer go on with the run; later ones are told of the follower", () => {
   const asks = {
     ASK: human(ways(["approved", "NEXT"])),
     NEXT: { ...noop(), continue_as: { input: {} } } as State,

@@ -2,12 +2,14 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Json } from "../../../../../actors/kernel/json.ts";
+import { usualTerms } from "../../../../../actors/policy/quota.ts";
 import type { State } from "../../../../../actors/workflow/definition.ts";
 import { systemKeys } from "../../../../../actors/workflow/run/blackboard/variables.ts";
 import type { StoredEvent } from "../../../../../actors/workflow/run/record/events.ts";
 import type { StoredWrites } from "../../../../../actors/workflow/run/record/writes.ts";
+import { planFork } from "../../../../../actors/workflow/run/start/plan-again.ts";
 import { type Restored, Restoring } from "../../../../../actors/workflow/run/start/restoring.ts";
-import { definitionOf, human, noop, subworkflow, ways, writes } from "../../fixture.ts";
+import { definitionOf, human, noop, runId, subworkflow, ways, writes } from "../../fixture.ts";
 import { RunStory } from "../../scenario.ts";
 
 async function restored(story: RunStory, target: { state: string; visit: number }): Promise<Restored> {
@@ -89,11 +91,11 @@ test("every visit of a run of any length", async () => {
         expect((found.blackboard.state as { feedback?: Json } | undefined)?.feedback ?? null).toEqual(feedback);
       }
     }),
-    { numRuns: 60 },
+    { numRuns: 25 },
   );
 });
 
-test("results of the same value are held once, and small states write nothing beside their results", () => {
+test("a result under two keys is held once, and most states write nothing more", () => {
   const story = new RunStory(definitionOf({ SUB: states.SUB as State, B: noop(), ASK: noop() })).start();
   step(story, "well");
   expect(story.sim.log("writes")).toMatchObject([
@@ -107,4 +109,14 @@ test("a log whose beginning is gone restores nothing", async () => {
   const [, entered] = new RunStory(definitionOf(states)).start().events as StoredEvent[];
   await restoring.event(entered as StoredEvent, async () => []);
   expect(restoring.end()).toBe("not_recorded");
+});
+
+test("what is not on record is refused with the state", () => {
+  const story = new RunStory(definitionOf(states)).start();
+  const request = { tenant: "north", fromState: "A", fromVisit: null, patch: null };
+  const who = { starter: {} as never, startedBy: {} as never, initiatedBy: { kind: "user", sub: "bob", email: null } };
+  const facts = { executionId: "x", earlierId: runId, earlier: story.state, terms: usualTerms("north") };
+  const storage = { readable: new Map(), usedBytes: 0 };
+  const known = { ...facts, storage, isContextAllowed: true };
+  expect(planFork({ ...request, ...who }, known, "not_recorded")).toMatchObject({ code: "not_recorded", status: 409 });
 });
