@@ -65,7 +65,7 @@ export const mapKind: KindOfState<"Map"> = {
     const { failed } = counts(work);
     if (isTooMany(failed, work.total, run.stateOf("Map").tolerate)) beginCollecting(run, { ...work, is_lost: true });
     else if (isComplete(work)) beginCollecting(run, work);
-    else return distribute(run, work);
+    else return run.state.paused_at === null && distribute(run, work);
     return true;
   },
 

@@ -211,6 +211,13 @@ test("what a run is told reaches its items: pause, cancel, erase, its own deadli
   paused.ask(runId, "resume", {});
   paused.settle();
   expect(indices(paused)).toEqual([1]);
+  const ended = new Company(mapOf(command(), numbers(1))).start().settle();
+  ended.ask(runId, "pause", {});
+  ended.settle();
+  finish(ended, 0);
+  // What is under way comes to its end, the Map as well.
+  ended.collect();
+  expect(ended.result.status).toBe("success");
   for (const [type, body, status] of [
     ["cancel", { reason: null }, "cancelled"],
     ["deadline", {}, "timed_out"],
