@@ -17,6 +17,20 @@ export function copyOf<T>(value: T): T {
   return copy as T;
 }
 
+/** Whether two JSON values are alike; the order of members does not count, and one that is undefined is none. */
+export function isAlike(one: Json | undefined, other: Json | undefined): boolean {
+  if (one === other) return true;
+  if (Array.isArray(one) && Array.isArray(other)) {
+    return one.length === other.length && one.every((item: Json, at) => isAlike(item, other[at] as Json));
+  }
+  if (!isObject(one) || !isObject(other)) return false;
+  const names = new Set([...Object.keys(one), ...Object.keys(other)]);
+  return [...names].every((name) => isAlike(memberOf(one, name), memberOf(other, name)));
+}
+
+const memberOf = (value: { readonly [key: string]: Json }, name: string): Json | undefined =>
+  Object.hasOwn(value, name) ? value[name] : undefined;
+
 /** Any JSON value. */
 export const AnyJson = Type.Unsafe<Json>(Type.Any());
 

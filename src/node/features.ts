@@ -44,7 +44,6 @@ import { classification } from "../features/stimuli/classification/feature.ts";
 import { history } from "../features/stimuli/history/feature.ts";
 import { intake } from "../features/stimuli/intake/feature.ts";
 import { sources } from "../features/stimuli/sources/feature.ts";
-import { waits } from "../features/stimuli/waits/feature.ts";
 import { storageViolations } from "../features/storage-violations/feature.ts";
 import { swarms } from "../features/swarms/feature.ts";
 import { tenants } from "../features/tenants/feature.ts";
@@ -60,6 +59,8 @@ import { waitingCalls } from "../features/waiting-calls/feature.ts";
 import { webTools } from "../features/web/feature.ts";
 import { definitions } from "../features/workflows/definitions/feature.ts";
 import { runs } from "../features/workflows/runs/feature.ts";
+import { workflowSchedules } from "../features/workflows/schedules/feature.ts";
+import { waits } from "../features/workflows/waits/feature.ts";
 
 export const features = [
   // First: what it keeps of a tenant goes last.
@@ -96,6 +97,7 @@ export const features = [
   definitions,
   approvals,
   runs,
+  workflowSchedules,
   operationTools,
   swarms,
   cluster,

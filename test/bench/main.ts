@@ -16,6 +16,7 @@ import { benchMaps } from "./maps.ts";
 import { benchMemory } from "./memory.ts";
 import { benchNodes } from "./nodes.ts";
 import { benchRates } from "./rates.ts";
+import { benchSchedules } from "./schedules.ts";
 import { benchSeal } from "./seal.ts";
 import { benchStarts } from "./starts.ts";
 import { benchStimuli } from "./stimuli.ts";
@@ -27,6 +28,7 @@ import { benchTools } from "./tools.ts";
 import { benchTurns } from "./turns.ts";
 import { benchUsage } from "./usage.ts";
 import { benchVolumes } from "./volumes.ts";
+import { benchWaits } from "./waits.ts";
 import { benchWorkflows } from "./workflows.ts";
 
 const benches = {
@@ -44,6 +46,7 @@ const benches = {
   streams: benchStreams,
   memory: benchMemory,
   workflows: benchWorkflows,
+  schedules: benchSchedules,
   map: benchMaps,
   stimuli: benchStimuli,
   "stimuli-memory": benchStimuliMemory,
@@ -53,9 +56,20 @@ const benches = {
   edge: benchEdge,
   usage: benchUsage,
   volumes: benchVolumes,
+  waits: benchWaits,
 };
 /** Takes long: runs only when asked for. */
-const lengthy = new Set(["stimuli-memory", "lists", "nodes", "erasing", "edge", "usage", "volumes"]);
+const lengthy = new Set([
+  "stimuli-memory",
+  "lists",
+  "nodes",
+  "erasing",
+  "edge",
+  "usage",
+  "volumes",
+  "waits",
+  "schedules",
+]);
 
 const asked = process.argv.slice(2).filter((word) => !word.startsWith("--"));
 const stores = await startBenchStores();

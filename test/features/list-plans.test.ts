@@ -90,7 +90,7 @@ test("executions counted by agent, and those under way", async () => {
   expect(plan).not.toContain("Seq Scan");
 });
 
-const anyRun: RunFilter = { workflowId: null, workflowName: null, statuses: null, parentRunId: null };
+const anyRun: RunFilter = { workflowId: null, workflowName: null, statuses: null, parentRunId: null, scheduleId: null };
 const runFilters: Record<string, Partial<RunFilter>> = {
   none: {},
   workflow: { workflowId: subjectId("workflow", 2, 3) },

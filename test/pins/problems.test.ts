@@ -251,6 +251,7 @@ const pinned: Record<string, number> = {
   colony_suspended: 402,
   personal_tier_too_low: 402,
   seat_cap_reached: 402,
+  schedule_not_found: 404,
   swarm_not_found: 404,
   team_context_required: 400,
   membership_revoked: 403,

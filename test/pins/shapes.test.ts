@@ -6,7 +6,7 @@
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { Glob } from "bun";
 import type { ActivityDefinition } from "../../actors/kernel/activity.ts";
 import type { AnyActorDefinition } from "../../actors/kernel/actor.ts";
@@ -32,32 +32,35 @@ const hashOf = (shape: unknown) => createHash("sha256").update(JSON.stringify(sh
 
 async function shapesOfToday(): Promise<Shapes> {
   const found = new Map<string, readonly [number, string]>();
-  /** By the folder of their actor, whose version holds for what its logs hold. */
+  /** By their file. They are those of the actor that the nearest folder around has, whose version holds for them. */
   const logs = new Map<string, Map<string, string>>();
   const versions = new Map<string, readonly [kind: string, version: number]>();
   for (const path of [...new Glob("**/*.ts").scanSync(actors)].sort()) {
-    const folder = path.split("/")[0] ?? "";
-    const ofFolder = logs.get(folder) ?? new Map<string, string>();
-    logs.set(folder, ofFolder);
+    const ofFile = new Map<string, string>();
+    logs.set(path, ofFile);
     for (const [exported, made] of Object.entries((await import(join(actors, path))) as Record<string, unknown>)) {
       // The log of events takes any JSON; these are its entries.
-      if (exported === "eventFields") ofFolder.set("event fields", hashOf(made));
+      if (exported === "eventFields") ofFile.set("event fields", hashOf(made));
       const value = logOf(exported, made);
       if (typeof value !== "object" || value === null) continue;
       if (isActor(value)) {
         const { kind, version = 1, state, messages } = value;
         found.set(`actor ${kind}`, [version, hashOf([state, messages])]);
-        versions.set(folder, [kind, version]);
+        versions.set(dirname(path), [kind, version]);
       } else if (isLog(value)) {
-        ofFolder.set(value.name, hashOf(value.entry));
+        ofFile.set(value.name, hashOf(value.entry));
       } else if (isActivity(value)) {
         const { name, version = 1, input, output } = value;
         found.set(`activity ${name}`, [version, hashOf([input, output])]);
       }
     }
   }
-  for (const [folder, [kind, version]] of versions) {
-    for (const [name, shape] of logs.get(folder) ?? []) found.set(`log ${kind} ${name}`, [version, shape]);
+  for (const [path, ofFile] of logs) {
+    let folder = dirname(path);
+    while (!versions.has(folder) && folder !== ".") folder = dirname(folder);
+    const [kind, version] = versions.get(folder) ?? [];
+    if (kind === undefined || version === undefined) continue;
+    for (const [name, shape] of ofFile) found.set(`log ${kind} ${name}`, [version, shape]);
   }
   return Object.fromEntries([...found].sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -25,6 +25,9 @@ export const BranchState = Type.Object({
 });
 export type BranchState = Static<typeof BranchState>;
 
+/** Items of one Map. */
+export const maxItems = 10_000;
+
 /** What a Map does for each item: any kind but Map, Branch and Human. */
 export const ItemState = Type.Union([
   AgentState,

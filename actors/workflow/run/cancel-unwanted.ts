@@ -2,12 +2,12 @@
 
 import { executionProtocol } from "../../execution/messages.ts";
 import type { TellEffect } from "../../kernel/effect.ts";
-import { tell } from "../../kernel/effect.ts";
+import { perform, tell } from "../../kernel/effect.ts";
 import { isObject, type Json } from "../../kernel/json.ts";
-import type { AgentStarted, RunStarted } from "./activities.ts";
+import { type AgentStarted, cleanup, type RunStarted } from "./activities.ts";
 import { workflowRunProtocol } from "./messages.ts";
 import { agentOf, concernsChild, concernsRun, subrunOf } from "./relevance.ts";
-import type { RunState } from "./state.ts";
+import type { RunHeader, RunState } from "./state.ts";
 import { linesOf } from "./work.ts";
 
 const reason = "parent_ended";
@@ -26,6 +26,14 @@ export function unwantedRun(state: RunState | null, outcome: RunStarted): TellEf
   return outcome.ok && !(state !== null && isReleased(state, id))
     ? [tell(workflowRunProtocol, id, "cancel", { reason })]
     : [];
+}
+
+/** The volumes of a run that ended before it was admitted: those that nothing else has go. */
+export function unwantedVolumes(runId: string, { volumes }: RunHeader) {
+  const ephemeral = volumes.filter(({ storage_class }) => storage_class === "ephemeral");
+  if (volumes.length === 0) return [];
+  const input = { execution_id: runId, volume_ids: ephemeral.map(({ volume_id }) => volume_id) };
+  return [perform(cleanup, input, { id: `cleanup:${runId}:unwanted`, then: "cleaned_up" as const })];
 }
 
 /** Whether the work at hand, of any line, knows of it. */

@@ -1,17 +1,21 @@
 /**
  * The four ways a run ends. Each has one terminal event, and nothing comes after it. The state at work has been left
- * before, or has come to its result.
+ * before, or has come to its result. Before an end that is none of success, compensations may be due.
  */
 
 import { shortened } from "../../execution/ending.ts";
 import type { Json } from "../../kernel/json.ts";
 import { TemplateError } from "../../template/template.ts";
+import { admissionId } from "./activities/admission.ts";
 import { cleanup } from "./activities.ts";
 import { finalOutput } from "./blackboard/output.ts";
+import { beginCompensations, isDue } from "./ends/compensation.ts";
+import { followerOf, startFollower } from "./ends/continuing.ts";
 import type { StateResult } from "./kind.ts";
 import { dropNotes } from "./lines.ts";
 import { type RunEnd, workflowRunProtocol } from "./messages.ts";
-import { DEADLINE, type RunEnding, type RunStatus } from "./state.ts";
+import { tellSchedule } from "./of-schedule.ts";
+import { type CameTo, DEADLINE, isCompensating, type RunEnding, type RunStatus } from "./state.ts";
 import type { RunTurn } from "./turn.ts";
 
 /**
@@ -30,9 +34,13 @@ export function complete(run: RunTurn, result: StateResult): void {
     timeOut(run);
     return;
   }
-  const output = finalOutputOf(run);
+  const output = rendered(run, "The output", finalOutputOf);
   if (output === undefined) return;
-  end(run, "completed", { final_output: output, summary: summaryOf(run, result) });
+  const follower = rendered(run, "The input of the run that follows", followerOf);
+  if (follower === undefined) return;
+  const summary = summaryOf(run, result);
+  if (follower !== null) startFollower(run, follower);
+  end(run, "completed", { final_output: output, summary });
   run.emit("WorkflowExecutionCompleted", {
     message: "The run completed",
     details: {
@@ -45,7 +53,7 @@ export function complete(run: RunTurn, result: StateResult): void {
 }
 
 /**
- * The run has failed, or the line in focus has.
+ * The run has failed, or the line in focus has, or the compensation at work.
  * @param whole the run has, whichever line is in focus: its limits are those of all lines together. Items are apart
  */
 export function fail(run: RunTurn, code: string, reason: string, whole = false): void {
@@ -55,34 +63,82 @@ export function fail(run: RunTurn, code: string, reason: string, whole = false):
     run.changeLine({ end: whole && run.state.header.batch === undefined ? { ...end, whole } : end });
     return;
   }
-  end(run, "failed", { error: reason, error_code: code, summary: shortened(reason) });
-  run.emit("WorkflowExecutionFailed", {
-    message: shortened(reason),
-    details: { reason, error_code: code, failed_at: run.at },
-  });
+  if (isCompensating(run.state)) {
+    stopCompensating(run, reason);
+    return;
+  }
+  comeTo(run, { status: "failed", error: reason, error_code: code, reason: null, summary: shortened(reason) });
 }
 
-export function cancel(run: RunTurn, reason: string | null): void {
+/** @param compensates whether what was done is undone; undefined: as the definition says */
+export function cancel(run: RunTurn, reason: string | null, compensates?: boolean): void {
   const told = reason === null ? "The run was cancelled" : `The run was cancelled: ${reason}`;
-  end(run, "cancelled", { reason, summary: shortened(told) });
-  run.emit("WorkflowExecutionCancelled", {
-    message: "The run was cancelled",
-    details: { reason, cancelled_at: run.at },
-  });
+  comeTo(run, { status: "cancelled", error: null, error_code: null, reason, summary: shortened(told) }, compensates);
 }
 
 export function timeOut(run: RunTurn): void {
-  const seconds = (run.state.header.timeout_ms ?? 0) / 1000;
-  const error = `The run took longer than ${seconds} s`;
-  end(run, "timed_out", { error, error_code: "execution_timeout", summary: error });
-  run.emit("WorkflowExecutionTimedOut", {
-    message: error,
-    details: { timeout_seconds: seconds, timed_out_at: run.at },
+  const error = `The run took longer than ${timeoutSeconds(run)} s`;
+  comeTo(run, { status: "timed_out", error, error_code: "execution_timeout", reason: null, summary: error });
+}
+
+const timeoutSeconds = (run: RunTurn): number => (run.state.header.timeout_ms ?? 0) / 1000;
+
+function comeTo(run: RunTurn, came: CameTo, compensates?: boolean): void {
+  if (isDue(run.state, came.status, compensates)) beginCompensations(run, came);
+  else conclude(run, came);
+}
+
+/** The compensation at work has failed for good: what is left is not undone, and the run ends as it would have. */
+export function stopCompensating(run: RunTurn, error: string): void {
+  const { compensation } = run.state;
+  const [undone] = compensation?.remaining ?? [];
+  if (compensation === undefined || undone === undefined) return;
+  const { name, visit, by } = undone;
+  run.emit("WorkflowCompensationFailed", {
+    message: shortened(`${by} did not undo visit ${visit} of ${name}: ${error}`),
+    state_name: by,
+    details: { state_name: by, of_state: name, of_visit: visit, error },
   });
+  run.change({ compensation: { ...compensation, status: "failed" } });
+  conclude(run, compensation.end);
+}
+
+/** Everything that there was to undo is undone. */
+export function endCompensated(run: RunTurn): void {
+  const { compensation } = run.state;
+  if (compensation === undefined) return;
+  run.change({ compensation: { ...compensation, status: "done" } });
+  conclude(run, compensation.end);
+}
+
+function conclude(run: RunTurn, came: CameTo): void {
+  const { status, ...ending } = came;
+  end(run, status, ending);
+  const { error, error_code, reason } = ending;
+  switch (status) {
+    case "failed":
+      run.emit("WorkflowExecutionFailed", {
+        message: shortened(error ?? "The run failed"),
+        details: { reason: error, error_code, failed_at: run.at },
+      });
+      return;
+    case "cancelled":
+      run.emit("WorkflowExecutionCancelled", {
+        message: "The run was cancelled",
+        details: { reason, cancelled_at: run.at },
+      });
+      return;
+    default:
+      run.emit("WorkflowExecutionTimedOut", {
+        message: error ?? "The run took too long",
+        details: { timeout_seconds: timeoutSeconds(run), timed_out_at: run.at },
+      });
+  }
 }
 
 function end(run: RunTurn, status: RunStatus, ending: Partial<RunEnding>): void {
   if (run.state.deadline_at !== null) run.cancelTimer(DEADLINE);
+  if (run.state.status === "pending") run.abandon(admissionId(run.id));
   run.move({ current: null, next: null });
   run.change({
     status,
@@ -99,25 +155,31 @@ function end(run: RunTurn, status: RunStatus, ending: Partial<RunEnding>): void 
   });
   releaseVolumes(run);
   tellParent(run);
+  tellSchedule(run);
 }
 
 /** Undefined when it cannot be rendered: then the run has failed. */
-function finalOutputOf(run: RunTurn): Json | undefined {
-  const { definition, blackboard } = run.state;
+function rendered<T>(run: RunTurn, what: string, render: (run: RunTurn) => T): T | undefined {
   try {
-    const { output, kept } = finalOutput(definition, blackboard, run.effort, run.pathMissing);
-    for (const { key, type } of kept) {
-      run.emit("WorkflowOutputCoercionFailed", {
-        message: `The output ${key} is no ${type}; it stays text`,
-        details: { key, type },
-      });
-    }
-    return output;
+    return render(run);
   } catch (error) {
     if (!(error instanceof TemplateError)) throw error;
-    fail(run, error.code, `The output cannot be rendered: ${error.message}`);
+    fail(run, error.code, `${what} cannot be rendered: ${error.message}`);
     return undefined;
   }
+}
+
+/** @throws TemplateError */
+function finalOutputOf(run: RunTurn): Json {
+  const { definition, blackboard } = run.state;
+  const { output, kept } = finalOutput(definition, blackboard, run.effort, run.pathMissing);
+  for (const { key, type } of kept) {
+    run.emit("WorkflowOutputCoercionFailed", {
+      message: `The output ${key} is no ${type}; it stays text`,
+      details: { key, type },
+    });
+  }
+  return output;
 }
 
 /** What the run leaves behind: its persistent volumes. */

@@ -1,12 +1,13 @@
 /** Entering and leaving states: the limits, what the blackboard says of the state at work, its time, its work. */
+import type { Json } from "../../kernel/json.ts";
 import type { State } from "../definition.ts";
-import { maxBlackboardBytes } from "./blackboard/size.ts";
-import { fail } from "./ending.ts";
+import { endCompensated, fail } from "./ending.ts";
+import { isFull, undoneNow } from "./ends/compensation.ts";
 import { faultOf, immediately } from "./kind.ts";
 import { kindOf } from "./kinds/registry.ts";
 import { leaveLines } from "./lines.ts";
 import { tooLarge } from "./settling.ts";
-import { retryTimer, stateTimer } from "./state.ts";
+import { isCompensating, retryTimer, stateTimer } from "./state.ts";
 import type { RunTurn } from "./turn.ts";
 
 /**
@@ -20,6 +21,8 @@ export function enter(run: RunTurn, target: string, feedback: string | null): vo
   const state = run.stateNamed(target);
   const visit = (Object.hasOwn(visits, target) ? (visits[target] ?? 0) : 0) + 1;
   if (state === undefined) fail(run, "unknown_state", `There is no state ${target}`);
+  // Of several ways that a compensation goes.
+  else if (isCompensating(run.state)) enterUndoing(run, target, state, { feedback });
   // Items are visits of their Map, which has been counted.
   else if (header.batch !== undefined) reach(run, target, header.batch.visit, state, feedback);
   else if (visit > state.max_state_visits) failByVisits(run, target, state.max_state_visits, visit);
@@ -30,8 +33,59 @@ export function enter(run: RunTurn, target: string, feedback: string | null): vo
   }
 }
 
+/**
+ * Enters the state that undoes the newest visit which is not undone yet; after the last one the run ends. Such entries
+ * count neither as visits nor as transitions of the run.
+ * @returns whether anything was done
+ */
+export function undoNext(run: RunTurn): boolean {
+  const { compensation, current, paused_at, definition } = run.state;
+  if (compensation === undefined || !isCompensating(run.state) || current !== null) return false;
+  const [next] = compensation.remaining;
+  if (next === undefined) {
+    endCompensated(run);
+    return true;
+  }
+  if (paused_at !== null) return false;
+  const { name, visit, by } = next;
+  const { result } = undoneNow(run.state);
+  run.emit("WorkflowCompensationStarted", {
+    message: `${by} undoes visit ${visit} of ${name}`,
+    state_name: by,
+    details: { state_name: by, of_state: name, of_visit: visit },
+  });
+  const state = Object.hasOwn(definition.states, by) ? definition.states[by] : undefined;
+  if (state === undefined) fail(run, "unknown_state", `There is no state ${by}`);
+  else enterUndoing(run, by, state, { feedback: null, of: { name, visit, result } });
+  return true;
+}
+
+function enterUndoing(run: RunTurn, name: string, state: State, seen: { feedback: string | null; of?: Json }): void {
+  const { compensation } = run.state;
+  if (compensation === undefined) return;
+  const before = Object.hasOwn(compensation.visits, name) ? (compensation.visits[name] ?? 0) : 0;
+  const visit = before + 1;
+  run.change({ compensation: { ...compensation, visits: { ...compensation.visits, [name]: visit } } });
+  // Several ways may lead in a circle: each compensation has the visits that a run has.
+  const rounds = run.focus === null ? 0 : (compensation.visits[run.state.current?.name ?? ""] ?? 1);
+  if (run.focus !== null && visit > rounds * state.max_state_visits) {
+    failByVisits(run, name, state.max_state_visits, visit);
+    return;
+  }
+  arrive(run, name, visit, state);
+  run.note({ state: { name, ...seen, visit } });
+  begin(run, state);
+}
+
 function reach(run: RunTurn, name: string, visit: number, state: State, feedback: string | null): void {
   arrive(run, name, visit, state);
+  const { visits, transition_count } = run.state;
+  run.change({
+    // While a state goes several ways, it is the one that the run is at.
+    ...(run.focus === null ? { current_state: name } : {}),
+    visits: { ...visits, [name]: visit },
+    transition_count: transition_count + 1,
+  });
   run.note({ state: { name, feedback, visit } });
   begin(run, state);
 }
@@ -48,19 +102,12 @@ function failByVisits(run: RunTurn, name: string, max: number, actual: number): 
 
 function arrive(run: RunTurn, name: string, visit: number, state: State): void {
   const { now } = run;
-  const { visits, transition_count, entries = transition_count } = run.state;
+  const { transition_count, entries = transition_count } = run.state;
   const entry = entries + 1;
   // Its work is replaced by what the state begins with.
   const work = { of: "immediate", result: {} } as const;
   run.move({ current: { name, visit, entry, entered_at: now, deadline_at: deadlineOf(run, state), work } });
-  run.change({
-    // While a state goes several ways, it is the one that the run is at.
-    ...(run.focus === null ? { current_state: name } : {}),
-    last_transition_at: now,
-    visits: { ...visits, [name]: visit },
-    transition_count: transition_count + 1,
-    entries: entry,
-  });
+  run.change({ last_transition_at: now, entries: entry });
   run.emit("WorkflowStateEntered", {
     message: `${name} was entered`,
     state_name: name,
@@ -86,7 +133,7 @@ function begin(run: RunTurn, state: State): void {
   try {
     run.attempt(() => {
       kindOf(state.kind).enter(run, state);
-      if (run.seenBytes > maxBlackboardBytes) throw new BlackboardFull(tooLarge);
+      if (isFull(run)) throw new BlackboardFull(tooLarge);
     });
   } catch (error) {
     if (error instanceof BlackboardFull) {

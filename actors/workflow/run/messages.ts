@@ -8,10 +8,11 @@ import { AnyJson, JsonObject } from "../../kernel/json.ts";
 import { defineProtocol, message } from "../../kernel/message.ts";
 import { Nothing, Nullable } from "../../kernel/schema.ts";
 import { Definition } from "../definition.ts";
+import { admission } from "./activities/admission.ts";
 import { stimulusMessages } from "./activities/stimulus.ts";
 import { agentStart, cleanup, commandRun, runStart, webhookCall } from "./activities.ts";
 import { mapMessages } from "./map/messages.ts";
-import { signalMessages } from "./signals/messages.ts";
+import { BufferedSignal, signalMessages } from "./signals/messages.ts";
 import { RunHeader, RunStatus } from "./state.ts";
 
 const Entry = Type.Object({ entry: Type.Integer() });
@@ -57,6 +58,17 @@ export const PauseReply = Type.Union([
 ]);
 export type PauseReply = Static<typeof PauseReply>;
 
+export const MigrateReply = Type.Union([
+  Type.Object({ outcome: Type.Literal("migrated") }),
+  Type.Object({
+    outcome: Type.Literal("refused"),
+    code: Type.Union([Type.Literal("not_waiting"), Type.Literal("state_missing"), Type.Literal("state_changed")]),
+    message: Type.String(),
+  }),
+  Type.Object({ outcome: Type.Literal("unknown") }),
+]);
+export type MigrateReply = Static<typeof MigrateReply>;
+
 const EraseReply = Type.Object({ outcome: Type.Union([Type.Literal("erased"), Type.Literal("unknown")]) });
 export type EraseReply = Static<typeof EraseReply>;
 
@@ -78,6 +90,16 @@ export const workflowRunProtocol = defineProtocol({
       }),
       reply: StartReply,
     }),
+    /** By the run that it follows, in the commit of that one's end. */
+    follow: message({
+      body: Type.Object({
+        header: RunHeader,
+        definition: Definition,
+        input: AnyJson,
+        /** That came before their Waits, oldest first. */
+        signals: Type.Array(BufferedSignal),
+      }),
+    }),
     /** To itself: finishes a state whose work needs no other actor and no activity. */
     advance: message({ body: Entry }),
     /** Outcomes of activities. */
@@ -86,6 +108,7 @@ export const workflowRunProtocol = defineProtocol({
     run_started: message({ body: outcomeOf(runStart) }),
     webhook_answered: message({ body: outcomeOf(webhookCall) }),
     cleaned_up: message({ body: outcomeOf(cleanup) }),
+    admitted: message({ body: outcomeOf(admission) }),
     ...mapMessages,
     ...stimulusMessages,
     ...signalMessages,
@@ -99,10 +122,30 @@ export const workflowRunProtocol = defineProtocol({
     state_overdue: message({ body: Entry }),
     retry_due: message({ body: Entry }),
     deadline: message({ body: Nothing }),
-    /** Repeatable, like the three that follow. */
-    cancel: message({ body: Type.Object({ reason: Nullable(Type.String()) }), reply: CancelReply }),
+    /**
+     * Repeatable, like the three that follow. `compensate`: whether what was done is undone; absent: as the definition
+     * says. False ends compensations under way as well.
+     */
+    cancel: message({
+      body: Type.Object({ reason: Nullable(Type.String()), compensate: Type.Optional(Type.Boolean()) }),
+      reply: CancelReply,
+    }),
     pause: message({ body: Nothing, reply: PauseReply }),
     resume: message({ body: Nothing, reply: PauseReply }),
+    /** Lets it go on in another version of its workflow. Repeatable. */
+    migrate: message({
+      body: Type.Object({
+        to: Type.Object({
+          workflow_id: Type.String(),
+          version: Type.String(),
+          definition: Definition,
+          /** Security contexts that bind what its runs start. */
+          ceilings: Type.Array(Type.String()),
+        }),
+        by: AuditedBy,
+      }),
+      reply: MigrateReply,
+    }),
     /** Cancels it if need be; its record and its events go. `by` is absent where its time is over. */
     erase: message({ body: Type.Object({ by: Type.Optional(AuditedBy) }), reply: EraseReply }),
   },

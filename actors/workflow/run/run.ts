@@ -18,11 +18,12 @@ import { schedule, tell } from "../../kernel/effect.ts";
 import type { BodyOf } from "../../kernel/message.ts";
 import { iso } from "../../kernel/time.ts";
 import type { Context } from "../../kernel/turn.ts";
-import { firstState } from "./blackboard/seed.ts";
+import { firstState, noteSeed } from "./blackboard/seed.ts";
 import { maxBlackboardBytes } from "./blackboard/size.ts";
-import { unwantedAgent, unwantedRun } from "./cancel-unwanted.ts";
+import { unwantedAgent, unwantedRun, unwantedVolumes } from "./cancel-unwanted.ts";
 import { childWaiting } from "./child-waits.ts";
-import { cancel, fail, timeOut } from "./ending.ts";
+import { cancel, fail, stopCompensating, timeOut } from "./ending.ts";
+import { admittedState, askForAdmission, pendingState } from "./ends/continuing.ts";
 import { beginAgain, leaveState, leaveWork } from "./entering.ts";
 import { guarded } from "./guarded.ts";
 import type { AnyKind, StateResult } from "./kind.ts";
@@ -52,9 +53,10 @@ import {
 import { settle, tooLarge } from "./settling.ts";
 import type { SignalReply } from "./signals/messages.ts";
 import { addItem, answeredBefore, deliver, forgetItem, takeBack } from "./signals/signals.ts";
-import { DEADLINE, isOver, RunState, retryTimer, stateTimer } from "./state.ts";
+import { DEADLINE, isCompensating, isOver, RunState, retryTimer, stateTimer } from "./state.ts";
 import { type Result, RunTurn, unchanged } from "./turn.ts";
 import { commandUsed } from "./usage.ts";
+import { migrate } from "./versions/migrating.ts";
 import { concernsWatch, isTaking, take, waitsForStimulus } from "./watching.ts";
 import type { Current } from "./work.ts";
 
@@ -70,8 +72,33 @@ export const workflowRun = defineActor({
     start(state, body, context) {
       if (state !== null) return unchanged(state, startReply(state, context));
       const run = new RunTurn(firstState(body, context), context);
+      noteSeed(run, body);
+      noteStart(run);
       begin(run);
       return run.turn(startReply(run.state, context));
+    },
+
+    follow(state, body, context) {
+      if (state !== null) return unchanged(state);
+      const run = new RunTurn(pendingState(body, context), context);
+      noteStart(run);
+      askForAdmission(run);
+      return run.turn();
+    },
+    admitted(state, outcome, context) {
+      if (state?.status !== "pending") {
+        const stray = outcome.ok && state !== null ? unwantedVolumes(context.key, outcome.value.header) : [];
+        return { state, effects: stray };
+      }
+      if (!outcome.ok) {
+        const refused = new RunTurn(state, context);
+        fail(refused, outcome.code, outcome.message);
+        return refused.turn();
+      }
+      const run = new RunTurn(admittedState(state, outcome.value, context), context);
+      noteSeed(run, { definition: run.state.definition, overrides: {}, resume: null });
+      begin(run);
+      return run.turn();
     },
 
     advance: (state, { entry }, context) =>
@@ -173,7 +200,7 @@ export const workflowRun = defineActor({
     deadline: (state, _, context) =>
       within(state, context, (run) => {
         const { deadline_at } = run.state;
-        if (deadline_at === null) return;
+        if (deadline_at === null || isCompensating(run.state)) return;
         if (run.now < deadline_at) return run.schedule(DEADLINE, deadline_at, "deadline", {});
         leaveState(run, "timed_out");
         timeOut(run);
@@ -193,12 +220,15 @@ export const workflowRun = defineActor({
     item_signalled: (state, signal, context) => itemSignalled(state, signal, context),
     signal_returned: (state, signal, context) => within(state, context, (run) => takeBack(run, signal, serve)),
 
-    cancel(state, { reason }, context) {
+    cancel(state, { reason, compensate }, context) {
       if (state === null) return unchanged(null, { outcome: "unknown" });
-      if (isOver(state)) return unchanged(state, cancelReply(state));
+      const isGivenUp = compensate === false;
+      if (isOver(state) || (isCompensating(state) && !isGivenUp)) return unchanged(state, cancelReply(state));
       const run = new RunTurn(state, context);
       leaveState(run, "cancelled");
-      cancel(run, reason);
+      if (isCompensating(state)) stopCompensating(run, "given up");
+      else cancel(run, reason, compensate);
+      goOn(run);
       return run.turn(cancelReply(run.state));
     },
 
@@ -226,6 +256,13 @@ export const workflowRun = defineActor({
       return run.turn(done);
     },
 
+    migrate(state, body, context) {
+      if (state === null) return unchanged(null, { outcome: "unknown" });
+      const run = new RunTurn(state, context);
+      const reply = migrate(run, body);
+      return run.turn(reply);
+    },
+
     erase(state, { by }, context) {
       if (state === null) return unchanged(null, { outcome: "unknown" });
       const run = new RunTurn(state, context);
@@ -237,7 +274,7 @@ export const workflowRun = defineActor({
       }
       if (!isOver(state)) {
         leaveState(run, "deleted");
-        cancel(run, "deleted");
+        cancel(run, "deleted", false);
       }
       const states = Object.values(state.definition.states);
       if (states.some(({ kind }) => kind === "Map")) run.fact(itemsFact, { of: "gone", run_id: run.id });
@@ -250,7 +287,7 @@ export const workflowRun = defineActor({
 function timersOf(state: RunState) {
   const { deadline_at, current } = state;
   if (isOver(state)) return [];
-  const whole = deadline_at === null ? [] : [schedule(DEADLINE, deadline_at, "deadline", {})];
+  const whole = deadline_at === null || isCompensating(state) ? [] : [schedule(DEADLINE, deadline_at, "deadline", {})];
   return [
     ...whole,
     ...placesOf(current)
@@ -265,13 +302,17 @@ function timerAt({ entry, deadline_at, work }: Current) {
   return schedule(stateTimer(entry), deadline_at, "state_overdue", { entry });
 }
 
-function begin(run: RunTurn): void {
-  const { header, deadline_at, blackboard_bytes } = run.state;
+function noteStart(run: RunTurn): void {
+  const { header, deadline_at } = run.state;
   run.emit("WorkflowExecutionStarted", {
     message: `${header.workflow_name} ${header.workflow_version} began`,
     details: { workflow_id: header.workflow_id, started_at: run.at },
   });
   if (deadline_at !== null) run.schedule(DEADLINE, deadline_at, "deadline", {});
+}
+
+function begin(run: RunTurn): void {
+  const { blackboard_bytes } = run.state;
   if (blackboard_bytes > maxBlackboardBytes) fail(run, "blackboard_too_large", tooLarge);
   goOn(run);
 }
@@ -302,20 +343,18 @@ function atWork(
 const isIdle = ({ work }: Current): boolean => work.of === "immediate" || work.of === "backoff";
 
 /** The signal that an item waits for; it goes back to the run where the item waits no more. */
-function itemSignalled(state: State, { entry, name, ...signal }: ItemSignal, context: Context): Result<never> {
+function itemSignalled(state: State, { run_id, entry, name, ...signal }: ItemSignal, context: Context): Result<never> {
   const waits = (current: Current): boolean =>
     current.entry === entry && current.work.of === "wait" && current.work.on === "signal";
   if (placesOf(state?.current ?? null).some(({ current }) => waits(current))) {
     return atWork(state, context, waits, (_, run) => serve(run, signal));
   }
-  const batch = state?.header.batch;
-  if (batch === undefined) return unchanged(state);
-  const back = tell(workflowRunProtocol, batch.run_id, "signal_returned", { name, ...signal }, { coCommit: true });
+  const back = tell(workflowRunProtocol, run_id, "signal_returned", { name, ...signal }, { coCommit: true });
   return { state, effects: [back] };
 }
 
-function signalTooLate({ status }: RunState): SignalReply {
-  return { outcome: "already_terminal", status };
+function signalTooLate({ status, continued_as }: RunState): SignalReply {
+  return { outcome: "already_terminal", status, ...(continued_as === undefined ? {} : { continued_as }) };
 }
 
 const done: PauseReply = { outcome: "done" };
@@ -329,6 +368,9 @@ function startReply({ started_at }: RunState, { key }: Context): StartReply {
   return { accepted: true, execution_id: key, status: "running", started_at: iso(started_at) };
 }
 
-function cancelReply({ status }: RunState): CancelReply {
-  return status === "cancelled" ? { outcome: "cancelled" } : { outcome: "already_terminal", status };
+function cancelReply(state: RunState): CancelReply {
+  const status = isCompensating(state) ? state.compensation?.end.status : state.status;
+  return status === "cancelled" || status === undefined
+    ? { outcome: "cancelled" }
+    : { outcome: "already_terminal", status };
 }

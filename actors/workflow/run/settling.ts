@@ -7,11 +7,13 @@ import type { Transition } from "../definition/parts.ts";
 import { allNotesBytes } from "./blackboard/notes.ts";
 import { jsonBytes, maxBlackboardBytes, maxResultBytes } from "./blackboard/size.ts";
 import { complete, fail } from "./ending.ts";
+import { forgetUndone, isFull, keepFormer, remember, undoneNow } from "./ends/compensation.ts";
 import type { StateResult } from "./kind.ts";
 import { faultResult } from "./kind.ts";
 import { triesAgain } from "./retrying.ts";
+import { outcomeWithoutMatch } from "./rules/conditions.ts";
 import { decisionOf, type NextStep } from "./rules/deciding.ts";
-import { type RunState, stateTimer } from "./state.ts";
+import { isCompensating, type RunState, stateTimer } from "./state.ts";
 import type { RunTurn } from "./turn.ts";
 import { linesOf } from "./work.ts";
 
@@ -24,9 +26,33 @@ export function settle(run: RunTurn, result: StateResult): void {
   const kept = fitting(result);
   if (deadline_at !== null) run.cancelTimer(stateTimer(entry));
   if (triesAgain(run, kept)) return;
+  const { undo = [], undo_bytes = 0 } = run.state;
+  keepFormer(run, name);
   run.note({ [name]: kept });
-  if (run.seenBytes > maxBlackboardBytes) overflow(run);
+  remember(run, kept);
+  if (isFull(run)) {
+    if (undo.length > 0 || run.state.undo !== undefined) run.change({ undo, undo_bytes });
+    overflow(run);
+  } else if (run.line === null && isCompensating(run.state)) undone(run, kept);
   else takeOn(run, kept);
+}
+
+/** The state at work has undone a visit, or has failed to. It leads nowhere else. */
+function undone(run: RunTurn, result: StateResult): void {
+  const { name: by, visit } = run.current;
+  const { name, visit: ofVisit } = undoneNow(run.state);
+  const outcome = outcomeWithoutMatch({ ...run.definition, transitions: [] }, result);
+  exit(run, result, { next: "end", faults: [] });
+  if (outcome.status === "failed") {
+    fail(run, outcome.code, outcome.reason);
+    return;
+  }
+  forgetUndone(run);
+  run.emit("WorkflowCompensationCompleted", {
+    message: `${by} undid visit ${ofVisit} of ${name}`,
+    state_name: by,
+    details: { state_name: by, visit, of_state: name, of_visit: ofVisit },
+  });
 }
 
 function takeOn(run: RunTurn, result: StateResult): void {

@@ -70,6 +70,8 @@ export const RunHeader = Type.Object({
   forked_from: Type.Optional(Nullable(Text)),
   /** The run that this one follows by `continue_as`; absent: none. */
   continued_from: Type.Optional(Nullable(Text)),
+  /** Whether the start named the very version; absent: it took the latest one. */
+  pinned: Type.Optional(Type.Boolean()),
   /** The schedule that started it; absent: none. */
   schedule_id: Type.Optional(Nullable(Text)),
   /** Set on the child record of items of a Map: it is no run of its own, and is neither listed nor counted. */
@@ -103,6 +105,39 @@ export const RunEnding = Type.Object({
   summary: Nullable(Text),
 });
 export type RunEnding = Static<typeof RunEnding>;
+
+/** A successful visit of a state that another one undoes, and the name of that one. */
+const undoing = { name: Text, visit: Type.Integer({ minimum: 1 }), by: Text };
+
+/** What there is to undo should the run come to a bad end. */
+export const Undo = Type.Object({
+  ...undoing,
+  /** Of the visit; null: it stands on the blackboard, as the last one of its state. */
+  result: Nullable(JsonObject),
+});
+export type Undo = Static<typeof Undo>;
+
+/** What a run has come to, before its compensations and after them. */
+export const CameTo = Type.Object({
+  status: Type.Union([Type.Literal("failed"), Type.Literal("cancelled"), Type.Literal("timed_out")]),
+  error: Nullable(Text),
+  error_code: Nullable(Text),
+  reason: Nullable(Text),
+  summary: Nullable(Text),
+});
+export type CameTo = Static<typeof CameTo>;
+
+export const Compensation = Type.Object({
+  status: Type.Union([Type.Literal("running"), Type.Literal("done"), Type.Literal("failed")]),
+  /** The end that the run has come to, and when. */
+  end: CameTo,
+  at: Moment,
+  /** What is not undone, in the order of its turn; the first one is at work while compensations run. */
+  remaining: Type.Array(Type.Object(undoing)),
+  /** Entries into states while compensations run. */
+  visits: Type.Record(Text, Type.Integer()),
+});
+export type Compensation = Static<typeof Compensation>;
 
 /** What a person should know of a run that goes on all the same. */
 const RunWarning = Type.Object({
@@ -141,6 +176,16 @@ export const RunState = Type.Object({
   /** The first ones; absent where there is none. */
   warnings: Type.Optional(Type.Array(RunWarning)),
   ending: Nullable(RunEnding),
+  /** Set once compensations are due. */
+  compensation: Type.Optional(Compensation),
+  /** The run that follows this one by `continue_as`. */
+  continued_as: Type.Optional(Text),
+  /** In the order of the visits; absent: nothing. */
+  undo: Type.Optional(Type.Array(Undo)),
+  /** Of results in `undo` as JSON. */
+  undo_bytes: Type.Optional(Type.Integer({ minimum: 0 })),
+  /** Whether all that is written to the blackboard is on record; absent: an earlier version began the run. */
+  recorded: Type.Optional(Type.Literal(true)),
   /** Of a run at a Map: the items that no child record was given. Of a child record: its items, null once they ended well. */
   items: Type.Optional(Type.Array(AnyJson)),
   /** Came before their Waits, oldest first; absent: none. */
@@ -157,6 +202,10 @@ export const RunState = Type.Object({
   blackboard_bytes: Type.Integer({ minimum: 0 }),
 });
 export type RunState = Static<typeof RunState>;
+
+/** Whether the run has come to its end and undoes what it did. */
+export const isCompensating = ({ status, compensation }: Pick<RunState, "status" | "compensation">): boolean =>
+  status === "running" && compensation?.status === "running";
 
 export const isOver = ({ status }: Pick<RunState, "status">): boolean => status !== "pending" && status !== "running";
 

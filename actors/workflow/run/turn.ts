@@ -5,6 +5,7 @@
  * blackboard costs nothing but its own change.
  */
 
+import { emit } from "../../kernel/effect.ts";
 import { type Json, jsonOrText } from "../../kernel/json.ts";
 import { iso } from "../../kernel/time.ts";
 import type { Context, Turn } from "../../kernel/turn.ts";
@@ -19,6 +20,7 @@ import type { WorkflowRunMessages } from "./messages.ts";
 import { workflowRunProtocol } from "./messages.ts";
 import type { EventBody, EventType } from "./record/events.ts";
 import { eventOf, workflowEvents } from "./record/events.ts";
+import { WritesOfTurn, workflowWrites } from "./record/writes.ts";
 import { isOver, type RunState } from "./state.ts";
 import { type Current, type Line, linesOf, type Work, type WorkOf } from "./work.ts";
 
@@ -35,6 +37,7 @@ export type Result<Reply> = Turn<RunState, Reply, WorkflowRunMessages>;
 export class RunTurn extends TurnEffects<WorkflowRunMessages> {
   private next: RunState;
   private focused: string | null = null;
+  private readonly writes = new WritesOfTurn();
   /** What is left of it for templates and expressions. */
   readonly effort = new Effort(mostSteps);
 
@@ -164,8 +167,10 @@ export class RunTurn extends TurnEffects<WorkflowRunMessages> {
       if (Object.hasOwn(blackboard, key)) bytes -= memberBytes(key, blackboard[key] ?? null);
       bytes += memberBytes(key, value);
     }
-    if (line === null) this.change({ blackboard: { ...blackboard, ...entries }, blackboard_bytes: bytes });
-    else if (line.bytes !== undefined) {
+    if (line === null) {
+      this.change({ blackboard: { ...blackboard, ...entries }, blackboard_bytes: bytes });
+      if (this.next.header.batch === undefined) this.writes.add(this.next.current?.entry ?? 0, entries);
+    } else if (line.bytes !== undefined) {
       const more = bytes - this.next.blackboard_bytes;
       this.changeLine({ notes: { ...blackboard, ...entries }, bytes: line.bytes + more });
     } else {
@@ -184,12 +189,13 @@ export class RunTurn extends TurnEffects<WorkflowRunMessages> {
   }
   /** Takes a step that may throw: then nothing of it stays. */
   attempt(step: () => void): void {
-    const [next, effects] = [this.next, [...this.effects]];
+    const [next, effects, writes] = [this.next, [...this.effects], this.writes.get()];
     try {
       step();
     } catch (error) {
       this.next = next;
       this.effects = effects;
+      this.writes.set(writes);
       throw error;
     }
   }
@@ -274,7 +280,8 @@ export class RunTurn extends TurnEffects<WorkflowRunMessages> {
     // A child record of items ends with the last of them.
     const isGone = this.next.header.batch !== undefined && isOver(this.next);
     const state = isGone ? null : this.next;
-    return { state, effects: this.effects, ...(reply === undefined ? {} : { reply }) };
+    const written = isGone ? [] : this.writes.stored(this.next.definition).map((one) => emit(workflowWrites, one));
+    return { state, effects: [...this.effects, ...written], ...(reply === undefined ? {} : { reply }) };
   }
   /** Closes the last turn: the run and its logs go. */
   end<Reply>(reply: Reply): Result<Reply> {

@@ -18,8 +18,8 @@ order by tenant, subject
 on conflict (kind, tenant, subject, shard) do update set count = c.count + excluded.count`;
 
 /**
- * Statements of a projection that count the actors which begin or end with these changes.
- * @param subjectOf what a state is counted under; it must stay the same for the life of the actor
+ * Statements of a projection that count the actors which begin or end with these changes, or are another subject's.
+ * @param subjectOf what a state is counted under
  */
 export function countChanges<State>(
   kind: string,
@@ -27,14 +27,18 @@ export function countChanges<State>(
   subjectOf: (state: State) => string,
 ): Statement[] {
   const counts = new Map<string, { kind: string; tenant: string; subject: string; count: number }>();
-  for (const { tenant, before, after } of changes) {
-    const state = before ?? after;
-    if (state === null || (before === null) === (after === null)) continue;
+  const count = (tenant: string, state: State | null, change: number) => {
+    if (state === null) return;
     const subject = subjectOf(state);
     const name = `${tenant} ${subject}`;
     const counted = counts.get(name) ?? { kind, tenant, subject, count: 0 };
-    counted.count += before === null ? 1 : -1;
+    counted.count += change;
     counts.set(name, counted);
+  };
+  for (const { tenant, before, after } of changes) {
+    if (before !== null && after !== null && subjectOf(before) === subjectOf(after)) continue;
+    count(tenant, before, -1);
+    count(tenant, after, 1);
   }
   return counts.size === 0 ? [] : [{ text: add, parameters: [JSON.stringify([...counts.values()])] }];
 }

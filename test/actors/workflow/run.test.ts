@@ -34,9 +34,10 @@ test("of a step that throws nothing stays", () => {
   };
   expect(() => run.attempt(step)).toThrow("no");
   expect(run.state).toBe(state);
-  expect(run.turn().effects).toHaveLength(1);
-  run.attempt(() => run.tell(executionProtocol, "z", "cancel", { reason: null }));
+  // The other one puts on record what was written to the blackboard.
   expect(run.turn().effects).toHaveLength(2);
+  run.attempt(() => run.tell(executionProtocol, "z", "cancel", { reason: null }));
+  expect(run.turn().effects).toHaveLength(3);
 });
 
 test("what a turn does not touch is shared with the state before", () => {

@@ -49,6 +49,7 @@ export async function settle(node: NodeProcess, headers: Headers): Promise<void>
     kind: "Workflow",
     metadata: { name: `${marker}-flow` },
     spec: {
+      schedules: [{ name: `${marker}-yearly`, cron: "0 0 1 1 *" }],
       initial_state: "ASK",
       states: {
         ASK: { kind: "Human", prompt: marker, timeout: "1h", transitions: [{ target: "DONE" }] },

@@ -27,6 +27,8 @@ const body = '{"ref":"main","n":7}';
 const vector = "sha256=96f8bbef3ed836139cdce3255bd8259584f5d2047e85e3c2ec78166ca664307c";
 const vectorOfNothing = "sha256=c69368fb157e585bc207bdb755c4bf41b95d1fb08a927910118d90f9629d206f";
 
+const routeOf = async (source: string) => (await fixture.ok("GET", `/v1/stimulus-routes?source=${source}`)).items[0];
+
 describe("a signed delivery", () => {
   test("starts the route's workflow with the content byte for byte", async () => {
     const answer = await fixture.hook("CI", body, {
@@ -52,6 +54,8 @@ describe("a signed delivery", () => {
     const run = await fixture.record(workflow_execution_id);
     expect(run.stimulus_id).toBe(stimulus_id);
     expect(run.initiated_by).toMatchObject({ kind: "webhook", sub: "webhook:ci" });
+    // It acts for who made the source.
+    expect(run.starter).toMatchObject({ sub: (await routeOf("ci")).created_by.sub });
     expect(run.input).toMatchObject({
       stimulus_content: body,
       stimulus_content_encoding: "utf-8",
@@ -248,6 +252,26 @@ test("a source may have a rate of its own, which leaves the tenant's others alon
   expect((await fixture.hook("free", body)).status).toBe(200);
 });
 
+test("a team whose owner's tier has no teams gets 402 at a delivery", async () => {
+  const { sql } = fixture.stores;
+  const [team, owner] = [`t-${crypto.randomUUID()}`, `u-${crypto.randomUUID().replaceAll("-", "")}`];
+  await sql`insert into tenants (slug, kind, display_name, subscription_tier) values (${owner}, 'consumer', 'o', 'business')`;
+  await sql`insert into tenants (slug, kind, display_name, team_tier, owner_tenant)
+    values (${team}, 'team', 't', 'business', ${owner})`;
+  await fixture.workflow("on-team", team);
+  await fixture.route({ source: "team-hooks", workflow: "on-team", secret }, team);
+  const deliver = async (signature?: string) => {
+    const answer = await fixture.hook("team-hooks", body, signature === undefined ? {} : { signature });
+    return [answer.status, answer.body.code ?? answer.body.status];
+  };
+  expect(await deliver()).toEqual([200, "classified"]);
+  await sql`update tenants set subscription_tier = 'free' where slug = ${owner}`;
+  await fixture.until(async () => ((await deliver())[0] === 402 ? true : null));
+  expect(await deliver()).toEqual([402, "colony_suspended"]);
+  // Who cannot sign learns nothing of it.
+  expect(await deliver(signed("other"))).toEqual([401, "invalid_signature"]);
+});
+
 test("unfinished bodies behind the same address keep no right delivery out", async () => {
   await fixture.route({ source: "shared", workflow: "on-ci", secret });
   const head = `POST /v1/webhooks/shared HTTP/1.1\r\nHost: localhost\r\nX-Svc-Signature: sha256=00\r\n`;
@@ -283,5 +307,62 @@ describe("the provider's handshakes start nothing", () => {
     expect(await fixture.stimuliOf("gh")).toEqual([]);
     const otherScheme = await fixture.hook("gh", body);
     expect(otherScheme.body.code).toBe("missing_signature");
+  });
+});
+
+describe("a source that takes some messages only", () => {
+  const github = (event: string, sent: string) => ({
+    signature: null,
+    headers: {
+      "X-Hub-Signature-256": signed(sent),
+      "X-GitHub-Event": event,
+      "X-GitHub-Delivery": crypto.randomUUID(),
+      "Content-Type": "application/json",
+    },
+  });
+
+  test("starts nothing for another event, says so, and keeps count", async () => {
+    const { id } = await fixture.route({
+      source: "hub",
+      workflow: "on-ci",
+      secret,
+      signature: "github",
+      events: ["push", "issues.opened"],
+      match: 'payload.ref != "draft"',
+    });
+    const send = (event: string, sent: object) =>
+      fixture.hook("hub", JSON.stringify(sent), github(event, JSON.stringify(sent)));
+    expect((await send("push", { ref: "main" })).body.status).toBe("classified");
+    expect((await send("issues", { action: "opened" })).body.status).toBe("classified");
+    const ignored = await send("issues", { action: "closed" });
+    expect([ignored.status, ignored.body]).toEqual([
+      200,
+      {
+        status: "ignored",
+        reason: "event",
+        event: "issues.closed",
+        message: "The source takes other events only",
+        stimulus_id: null,
+        workflow_execution_id: null,
+      },
+    ]);
+    expect((await send("push", { ref: "draft" })).body).toMatchObject({ status: "ignored", reason: "match" });
+    expect((await send("ping", {})).body.status).toBe("pong");
+    expect(await fixture.stimuliOf("hub")).toHaveLength(2);
+    const shown = await fixture.until(async () => {
+      const record = await fixture.ok("GET", `/v1/stimulus-routes/${id}`);
+      return record.ignored_count === 2 ? record : null;
+    });
+    expect(shown.last_ignored).toMatchObject({ reason: "match", event: "push" });
+  });
+
+  test("takes no other by the API either; a wrong signature stays one", async () => {
+    const posted = await fixture.stimulus({ source: "hub", content: { action: "opened" } });
+    expect(posted.body).toMatchObject({ status: "ignored", reason: "event", event: null });
+    const forged = await fixture.hook("hub", "{}", {
+      signature: null,
+      headers: { ...github("fork", "{}").headers, "X-Hub-Signature-256": signed("other") },
+    });
+    expect(forged.status).toBe(401);
   });
 });

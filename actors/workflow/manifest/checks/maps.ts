@@ -2,14 +2,12 @@
 import { isObject, type Json } from "../../../kernel/json.ts";
 import type { Findings } from "../../../manifest/findings.ts";
 import { compile } from "../../../template/template.ts";
+import { maxItems } from "../../definition/composed-states.ts";
 import type { Definition, State } from "../../definition.ts";
 import { isLiteral } from "../templates.ts";
 import { type Paths, pathOf } from "./ways.ts";
 
 type MapState = Extract<State, { kind: "Map" }>;
-
-/** Of one Map. */
-export const maxItems = 10_000;
 
 /** Adds the warnings `map_unbounded`. */
 export function warnOfUnboundedMaps(definition: Definition, paths: Paths, findings: Findings): void {

@@ -5,7 +5,9 @@ import type { BodyOf } from "../../../kernel/message.ts";
 import { iso } from "../../../kernel/time.ts";
 import type { Context } from "../../../kernel/turn.ts";
 import type { WorkflowRunMessages } from "../messages.ts";
+import { workflowWrites } from "../record/writes.ts";
 import type { RunHeader, RunState } from "../state.ts";
+import type { RunTurn } from "../turn.ts";
 import { jsonBytes } from "./size.ts";
 
 export type Start = BodyOf<WorkflowRunMessages["start"]>;
@@ -28,6 +30,7 @@ export function firstState(start: Start, context: Context): RunState {
     visits: {},
     transition_count: 0,
     outputs: resume?.outputs ?? [],
+    recorded: true,
     ending: null,
     definition,
     input,
@@ -36,13 +39,23 @@ export function firstState(start: Start, context: Context): RunState {
   };
 }
 
+/** Puts on record what a fork cannot know otherwise: what the blackboard began with beside the system's keys. */
+export function noteSeed(run: RunTurn, start: Pick<Start, "definition" | "overrides" | "resume">): void {
+  const values = givenTo(start);
+  if (Object.keys(values).length > 0 && run.state.header.batch === undefined) {
+    run.append(workflowWrites, { entry: 0, values });
+  }
+}
+
+const givenTo = ({ definition, overrides, resume }: Pick<Start, "definition" | "overrides" | "resume">): Values =>
+  resume === null ? { ...definition.context, ...overrides } : { ...resume.blackboard, ...overrides };
+
 /** Later wins: the context of the manifest, what the request lays over it, the volumes, the system keys. */
 function firstBlackboard(start: Start, context: Context): Values {
-  const { header, definition, overrides, resume } = start;
-  const began = resume === null ? { ...definition.context, ...overrides } : { ...resume.blackboard, ...overrides };
+  const { header, definition, resume } = start;
   const human = resume?.blackboard.human ?? { feedback: null, response: null, decision: null, approver: null };
   return {
-    ...began,
+    ...givenTo(start),
     ...volumeKeys(header, definition.storage.workspace?.blackboard_key ?? null),
     ...systemKeys(start, context),
     human,

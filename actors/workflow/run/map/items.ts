@@ -1,12 +1,9 @@
 /** The items of a Map, and what of the blackboard they can read. */
 import { isObject, type Json } from "../../../kernel/json.ts";
-import type { MapState } from "../../definition/composed-states.ts";
+import { type MapState, maxItems } from "../../definition/composed-states.ts";
 import { jsonBytes, maxBlackboardBytes } from "../blackboard/size.ts";
 import { StateFault } from "../kind.ts";
 import type { RunTurn } from "../turn.ts";
-
-/** Of one Map. */
-const maxItems = 10_000;
 
 /**
  * The list that a Map goes through: of a list every text is rendered, of a template its text is read as JSON; a sole

@@ -1,7 +1,7 @@
 /** How a run goes on at the end of a turn: states that come next are entered, and lines that have ended are joined. */
 import { followLines } from "../child-waits.ts";
 import { fail } from "../ending.ts";
-import { beginAgain, enter, leaveState, leaveWork } from "../entering.ts";
+import { beginAgain, enter, leaveState, leaveWork, undoNext } from "../entering.ts";
 import { guarded } from "../guarded.ts";
 import { kindOf } from "../kinds/registry.ts";
 import * as batch from "../map/batch.ts";
@@ -19,15 +19,20 @@ import { placesOf } from "./places.ts";
  */
 export function goOn(run: RunTurn): void {
   for (let isMoving = true; isMoving && !isOver(run.state); ) {
-    if (endByLine(run)) return;
+    if (endByLine(run)) continue;
     isMoving = enterNext(run, null);
+    let isEnded = false;
     for (const { name } of linesOf(run.state.current)) {
       isMoving = enterNext(run, name) || isMoving;
-      if (endByLine(run)) return;
+      isEnded = endByLine(run);
+      if (isEnded) break;
     }
+    // Before its end a run may have to undo what it did.
+    if (isEnded) continue;
     // Lines that are given up take no signal with them.
     isMoving = closeLines(run) || serveWaits(run, serve) || isMoving;
     isMoving = takeUp(run) || isMoving;
+    isMoving = undoNext(run) || isMoving;
   }
   followLines(run);
   if (run.state.current?.work.of === "batch") closeTurn(run);

@@ -69,9 +69,16 @@ export interface ReadDetails {
     readonly output: { readonly status: string; readonly [key: string]: Json };
     readonly transition: { readonly condition: string; readonly target: string } | null;
     readonly exited_at: string;
+    readonly branch?: string;
+  };
+  readonly WorkflowCompensationStarted: {
+    readonly state_name: string;
+    readonly of_state: string;
+    readonly of_visit: number;
   };
 }
-type DetailsOf<T extends EventType> = T extends keyof ReadDetails ? ReadDetails[T] : Details;
+/** What the details of an event of this type hold. */
+export type DetailsOf<T extends EventType> = T extends keyof ReadDetails ? ReadDetails[T] : Details;
 
 export interface EventBody<T extends EventType = EventType> {
   /** One line for people. */

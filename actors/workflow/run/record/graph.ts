@@ -37,7 +37,10 @@ export const RunGraph = Type.Object({
       ...times,
     }),
   ),
-  /** Transitions; and from a Branch to where its branches begin, with the condition `branch`. */
+  /**
+   * Transitions; from a Branch to where its branches begin, with the condition `branch`; and to the state that undoes
+   * one, with the condition `compensate`.
+   */
   edges: Type.Array(
     Type.Object({ from: Text, condition: Text, to: Text, /** How often. */ taken: Type.Integer({ minimum: 0 }) }),
   ),
@@ -55,6 +58,8 @@ export const RunGraph = Type.Object({
       /** Of the transition that led on; null when none did. */
       condition: Nullable(Text),
       target: Nullable(Text),
+      /** The visit that it undid. */
+      compensates: Nullable(Type.Object({ state: Text, visit: Type.Integer({ minimum: 1 }) })),
     }),
   ),
 });
@@ -73,6 +78,7 @@ interface Step {
   readonly status: string | null;
   readonly condition: string | null;
   readonly target: string | null;
+  readonly compensates: { readonly state: string; readonly visit: number } | null;
 }
 
 /**
@@ -85,11 +91,15 @@ export class StepFold {
   private readonly open = new Set<number>();
   /** Branches that have begun since the run itself last entered a state, or tried one again. */
   private readonly begun = new Set<string>();
+  /** What the next step undoes. */
+  private compensates: Step["compensates"] = null;
 
   /** @param events of the run's log, in order */
   add(events: readonly StoredEvent[]): void {
     for (const event of events) {
-      if (isEvent(event, "WorkflowStateEntered")) this.enter(event.details);
+      if (isEvent(event, "WorkflowCompensationStarted")) {
+        this.compensates = { state: event.details.of_state, visit: event.details.of_visit };
+      } else if (isEvent(event, "WorkflowStateEntered")) this.enter(event.details);
       else if (isEvent(event, "WorkflowStateExited")) this.exit(event.details);
       // Whatever its lines were at was given up.
       else if (isEvent(event, "WorkflowStateRetried")) this.close(event.details.branch, event.details.failed_at);
@@ -102,7 +112,8 @@ export class StepFold {
     if (branch === null) this.begun.clear();
     else this.begun.add(branch);
     this.open.add(this.steps.length);
-    const step = { state: state_name, visit, branch, begins, entered_at };
+    const step = { state: state_name, visit, branch, begins, entered_at, compensates: this.compensates };
+    this.compensates = null;
     this.steps.push({ ...step, exited_at: null, status: null, condition: null, target: null });
   }
 
@@ -129,10 +140,18 @@ export class StepFold {
   }
 }
 
-/** The steps that a run left without a result ended with the run. */
-function ended(steps: readonly Step[], { status, ending }: Pick<RunState, "status" | "ending">): readonly Step[] {
-  if (!isOver({ status }) || ending === null) return steps;
-  return steps.map((step) => (step.exited_at === null ? { ...step, exited_at: iso(ending.at), status } : step));
+/** Steps that a run left without a result ended when it came to its end: before it undid anything. */
+function ended(steps: readonly Step[], state: Pick<RunState, "status" | "ending" | "compensation">): readonly Step[] {
+  const { status, ending, compensation } = state;
+  const undoing = steps.findIndex((step) => step.compensates !== null);
+  const ofRun = undoing < 0 ? steps.length : undoing;
+  return steps.map((step, place) => {
+    if (step.exited_at !== null) return step;
+    if (compensation !== undefined && place < ofRun) {
+      return { ...step, exited_at: iso(compensation.at), status: compensation.end.status };
+    }
+    return isOver(state) && ending !== null ? { ...step, exited_at: iso(ending.at), status } : step;
+  });
 }
 
 /**
@@ -140,7 +159,8 @@ function ended(steps: readonly Step[], { status, ending }: Pick<RunState, "statu
  * @param now Unix milliseconds, for how long a state has been at work
  */
 export function runGraph(executionId: string, state: RunState, taken: readonly Step[], now: number): RunGraph {
-  const { header, definition, visits } = state;
+  const { header, definition, visits, compensation } = state;
+  const entries = { ...visits, ...compensation?.visits };
   const history = ended(taken, state);
   const latest = new Map(history.map((step) => [step.state, step]));
   return {
@@ -157,7 +177,7 @@ export function runGraph(executionId: string, state: RunState, taken: readonly S
         kind,
         branch,
         terminal: transitions.length === 0,
-        visits: Object.hasOwn(visits, name) ? (visits[name] ?? 0) : 0,
+        visits: Object.hasOwn(entries, name) ? (entries[name] ?? 0) : 0,
         status: last === undefined ? "pending" : statusOf(last),
         entered_at: last === undefined ? null : last.entered_at,
         ...(last === undefined ? { exited_at: null, duration_ms: null } : timesOf(last, now)),
@@ -174,6 +194,7 @@ export function runGraph(executionId: string, state: RunState, taken: readonly S
       ...timesOf(step, now),
       condition: step.condition,
       target: step.target,
+      compensates: step.compensates,
     })),
   };
 }
@@ -191,7 +212,13 @@ function edgesOf({ definition }: RunState, history: readonly Step[]): RunGraph["
   return Object.entries(definition.states).flatMap(([from, state]) => [
     ...branchEdges(from, state, history),
     ...transitionEdges(from, state, history),
+    ...compensationEdges(from, state, history),
   ]);
+}
+
+function compensationEdges(from: string, { compensate: to }: State, history: readonly Step[]): RunGraph["edges"] {
+  const taken = history.filter(({ compensates }) => compensates?.state === from).length;
+  return to === undefined ? [] : [{ from, to, condition: "compensate", taken }];
 }
 
 /** Two transitions alike are one way: the first that matches is taken. */

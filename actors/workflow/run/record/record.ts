@@ -27,6 +27,12 @@ const WaitingFor = Type.Object({
 });
 export type WaitingFor = Static<typeof WaitingFor>;
 
+const ShownCompensation = Type.Object({
+  status: Type.Union([Type.Literal("none"), Type.Literal("running"), Type.Literal("done"), Type.Literal("failed")]),
+  /** What is not undone, in the order of its turn: the first one is at work, or is the one that failed. */
+  remaining: Type.Array(Type.Object({ state_name: Text, of_state: Text, of_visit: Type.Integer({ minimum: 1 }) })),
+});
+
 export const RunElement = Type.Object({
   id: Text,
   execution_id: Text,
@@ -54,6 +60,14 @@ export const RunElement = Type.Object({
   paused_at: Nullable(Time),
   parent_execution_id: Nullable(Text),
   retry_of: Nullable(Text),
+  forked_from: Nullable(Text),
+  /** By `continue_as`: the runs before and after this one. */
+  continued_from: Nullable(Text),
+  continued_as: Nullable(Text),
+  compensation: ShownCompensation,
+  schedule_id: Nullable(Text),
+  /** Of the start: what it starts without one of its own has this one. */
+  security_context: Nullable(Text),
   stimulus_id: Nullable(Text),
   initiated_by: Initiator,
   /** For whom the management tools of what it starts act; null: there are none. */
@@ -92,6 +106,8 @@ export const listedMembers = [
   "visits",
   "transition_count",
   "ending",
+  "compensation",
+  "continued_as",
 ] as const satisfies readonly (keyof RunState)[];
 export type ElementState = Pick<RunState, (typeof listedMembers)[number]>;
 
@@ -102,7 +118,7 @@ export interface Subject {
 
 /** What lists show of a run. */
 export function runElement({ execution_id, tenant_id }: Subject, state: ElementState): RunElement {
-  const { header, ending } = state;
+  const { header, ending, compensation } = state;
   return {
     id: execution_id,
     execution_id,
@@ -118,8 +134,8 @@ export function runElement({ execution_id, tenant_id }: Subject, state: ElementS
     transition_count: state.transition_count,
     final_output: ending?.final_output ?? null,
     summary: ending?.summary ?? null,
-    error: ending?.error ?? null,
-    error_code: ending?.error_code ?? null,
+    error: (ending ?? compensation?.end)?.error ?? null,
+    error_code: (ending ?? compensation?.end)?.error_code ?? null,
     started_at: iso(state.started_at),
     last_transition_at: iso(state.last_transition_at),
     ended_at: isoOrNull(ending?.at ?? null),
@@ -127,12 +143,27 @@ export function runElement({ execution_id, tenant_id }: Subject, state: ElementS
     paused_at: isoOrNull(state.paused_at),
     parent_execution_id: header.parent?.execution_id ?? null,
     retry_of: header.retry_of,
+    forked_from: header.forked_from ?? null,
+    continued_from: header.continued_from ?? null,
+    continued_as: state.continued_as ?? null,
+    compensation: shownCompensation(compensation),
+    schedule_id: header.schedule_id ?? null,
+    security_context: header.security_context,
     stimulus_id: header.stimulus_id,
     initiated_by: header.initiated_by,
     starter: shownStarter(header.starter),
     context_ceilings: header.context_ceilings ?? [],
     temporal_workflow_id: execution_id,
     temporal_run_id: execution_id,
+  };
+}
+
+function shownCompensation(compensation: RunState["compensation"]): RunElement["compensation"] {
+  if (compensation === undefined) return { status: "none", remaining: [] };
+  const { status, remaining } = compensation;
+  return {
+    status,
+    remaining: remaining.map(({ name, visit, by }) => ({ state_name: by, of_state: name, of_visit: visit })),
   };
 }
 

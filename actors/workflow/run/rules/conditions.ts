@@ -156,7 +156,8 @@ function errorOf(result: StateResult): string {
   return "state_failed";
 }
 
-function isSuccess({ result, kind }: Pick<Judged, "result" | "kind">): boolean {
+/** Whether a state of this kind has succeeded with its result. */
+export function isSuccess({ result, kind }: Pick<Judged, "result" | "kind">): boolean {
   if (kind === "ParallelContainerRun" && typeof result.overall_success === "boolean") return result.overall_success;
   return result.status === "completed" || result.status === "success";
 }

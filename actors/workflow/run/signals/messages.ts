@@ -63,7 +63,7 @@ export const signalMessages = {
   item_waits: message({ body: ItemWait }),
   item_left: message({ body: Type.Pick(ItemWait, ["record", "entry"]) }),
   /** To a child record of items: the signal that this entry waits for. */
-  item_signalled: message({ body: Type.Object({ entry: Type.Integer(), name: Text, payload }) }),
+  item_signalled: message({ body: Type.Object({ run_id: Text, entry: Type.Integer(), name: Text, payload }) }),
   /** By a child record of items whose Wait was over when the signal came: it is another's. */
   signal_returned: message({ body: Type.Object({ name: Text, payload }) }),
 };

@@ -93,7 +93,13 @@ function handOver(run: RunTurn, { name, ...signal }: Signal, serve: Serve): bool
   if (item === undefined) return false;
   forgetItem(run, item);
   const { record, entry } = item;
-  run.tell(workflowRunProtocol, record, "item_signalled", { entry, name, ...carried }, { coCommit: true });
+  run.tell(
+    workflowRunProtocol,
+    record,
+    "item_signalled",
+    { run_id: run.id, entry, name, ...carried },
+    { coCommit: true },
+  );
   return true;
 }
 

@@ -10,14 +10,13 @@ import { isStorableJson, unusableText } from "../../../manifest/storable.ts";
 import { joinedCeilings, keptCeilings } from "../../../policy/ceilings.ts";
 import type { TenantTerms } from "../../../policy/quota.ts";
 import { countedFor } from "../../../policy/rates/counted.ts";
-import type { Definition } from "../../definition.ts";
 import type { Start } from "../blackboard/seed.ts";
 import { jsonBytes, maxBlackboardBytes } from "../blackboard/size.ts";
 import { reservedKeys } from "../blackboard/variables.ts";
-import { isOver, type RunHeader, type RunState } from "../state.ts";
-import { type ResolvedWorkflow, type RetryRequest, type RunRequest, tierOf } from "./request.ts";
+import type { RunHeader } from "../state.ts";
+import { type ResolvedWorkflow, type RunRequest, tierOf } from "./request.ts";
 import {
-  keptVolumes,
+  type NamedVolumes,
   namedOnBlackboard,
   type RunVolume,
   runVolumes,
@@ -104,6 +103,8 @@ function settle(request: RunRequest, { executionId, workflow, input, attachments
       ...ancestryOf(executionId, parent),
       retry_of: null,
       stimulus_id: request.stimulusId,
+      ...(isPinned(request) ? { pinned: true } : {}),
+      ...(request.scheduleId === undefined ? {} : { schedule_id: request.scheduleId }),
       timeout_ms: request.timeoutSeconds === null ? null : request.timeoutSeconds * 1000,
     },
     definition,
@@ -114,12 +115,19 @@ function settle(request: RunRequest, { executionId, workflow, input, attachments
   };
 }
 
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+/** An id is the one of a version. */
+const isPinned = ({ ref, version }: RunRequest): boolean => version !== null || uuid.test(ref);
+
 const overridesOf = ({ blackboard }: RunRequest) => (isObject(blackboard) ? blackboard : {});
 
-const namedBy = (request: RunRequest, { workflow }: Pick<RunFacts, "workflow">) =>
-  namedOnBlackboard(workflow.definition.storage, overridesOf(request));
+const namedBy = (request: RunRequest, { workflow }: Pick<RunFacts, "workflow">): NamedVolumes => [
+  ...(request.keptVolumes ?? []),
+  ...namedOnBlackboard(workflow.definition.storage, overridesOf(request)),
+];
 
-function ancestryOf(
+/** Of a run that stands by itself, or below another one. */
+export function ancestryOf(
   executionId: string,
   parent: RunRequest["parent"],
 ): Pick<RunHeader, "parent" | "depth" | "root_execution_id" | "path"> {
@@ -150,24 +158,26 @@ function checkDepth({ start }: Settled): Problem | null {
 
 const problemOf = (fact: object): Problem | null => (fact instanceof Problem ? fact : null);
 
-function blackboardProblem(given: Json): Problem | null {
+/** What forbids a request to lay this over a blackboard. @param path of the member that says so */
+export function blackboardProblem(given: Json, path = "blackboard"): Problem | null {
   if (given === null) return null;
-  if (!isObject(given)) return invalidAt("invalid_blackboard", "blackboard", "must be an object or null");
-  if (!isStorableJson(given)) return invalidAt("invalid_blackboard", "blackboard", unusableText);
+  if (!isObject(given)) return invalidAt("invalid_blackboard", path, "must be an object or null");
+  if (!isStorableJson(given)) return invalidAt("invalid_blackboard", path, unusableText);
   if (jsonBytes(given) > maxBlackboardBytes) {
-    return invalidAt("invalid_blackboard", "blackboard", `is larger than ${maxBlackboardBytes} bytes`);
+    return invalidAt("invalid_blackboard", path, `is larger than ${maxBlackboardBytes} bytes`);
   }
   const reserved = Object.keys(given).filter((key) => reservedKeys.has(key));
   if (reserved.length === 0) return null;
   const issues = reserved.map((key) => ({
-    path: `blackboard.${key}`,
+    path: `${path}.${key}`,
     message: "is a key of the engine",
     code: "reserved_blackboard_key",
   }));
   return invalid("reserved_blackboard_key", "Some keys of the blackboard are reserved", issues);
 }
 
-function contextProblem(context: string | null, isAllowed: boolean): Problem | null {
+/** What forbids a start to name this security context. */
+export function contextProblem(context: string | null, isAllowed: boolean): Problem | null {
   if (context === null || isAllowed) return null;
   const message = `The caller may not use the security context ${context.slice(0, 100)}`;
   return new Problem("security_context_forbidden", message);
@@ -177,79 +187,4 @@ function contextProblem(context: string | null, isAllowed: boolean): Problem | n
 function ceilingsProblem(asked: RunRequest["ceilings"], registered: RunRequest["ceilings"]): Problem | null {
   const joined = joinedCeilings(asked, registered);
   return joined instanceof Problem ? joined : null;
-}
-
-/**
- * Why a run cannot begin at this state: there is none of that name, or it stands in a branch, whose Branch state alone
- * can begin it.
- */
-export function stateProblem({ states }: Definition, name: string): Problem | null {
-  const state = Object.hasOwn(states, name) ? states[name] : undefined;
-  const at = (message: string, code: string) => ({ issues: [{ path: "from_state", message, code }] });
-  if (state === undefined) {
-    return new Problem(
-      "unknown_state",
-      "The workflow has no such state",
-      at(`there is no state ${name}`, "unknown_state"),
-    );
-  }
-  if (state.branch === undefined) return null;
-  const message = `${name} is in a branch of ${state.branch.state}: begin at that one`;
-  return new Problem("unknown_state", "No run begins inside a branch", at(message, "state_in_branch"));
-}
-
-export interface RetryFacts {
-  readonly executionId: string;
-  /** Of the run that is begun anew. */
-  readonly earlierId: string;
-  readonly earlier: RunState;
-  readonly terms: TenantTerms;
-  readonly storage: StorageFacts;
-  /** Whether who retries may use the security context of the earlier run. */
-  readonly isContextAllowed: boolean;
-}
-
-/**
- * A run that did not complete, begun anew where it ended: its manifest, its input, its last blackboard. Its volumes that
- * outlive runs are mounted again, ephemeral ones are made anew. The retry of a sub-workflow stands by itself: its parent
- * has gone on.
- * @returns the plan, or 402, 403; 409 `invalid_state` while it is live, `nothing_to_retry` when it completed; 422
- *   `unknown_state`, also of one in a branch
- */
-export function planRetry(
-  { starter, startedBy: by, ceilings: asked, countedFor: counted, fromState, initiatedBy }: RetryRequest,
-  { executionId, earlierId, earlier, terms, storage, isContextAllowed }: RetryFacts,
-): RunPlan | Problem {
-  const { header, definition, status } = earlier;
-  const { volumes: had, counted_for: _, context_ceilings: bound, ...kept } = header;
-  const state = fromState ?? earlier.current_state ?? definition.initial_state;
-  const named = keptVolumes(had);
-  const volumes = runVolumes(definition.storage, named, storage.readable);
-  if (!isOver(earlier)) return new Problem("invalid_state", "The execution has not ended", { status });
-  if (status === "completed") return new Problem("nothing_to_retry", "The execution completed", { status });
-  const problem =
-    stateProblem(definition, state) ??
-    contextProblem(header.security_context, isContextAllowed) ??
-    volumesProblem(volumes, named, terms, storage);
-  if (problem !== null) return problem;
-  const ceilings = joinedCeilings(asked, bound);
-  if (ceilings instanceof Problem) return ceilings;
-  return {
-    header: {
-      ...kept,
-      initiated_by: initiatedBy,
-      ...startedBy(by),
-      ...keptCeilings(ceilings),
-      ...countedFor(counted),
-      tier: tierOf(starter),
-      ...ancestryOf(executionId, null),
-      retry_of: earlierId,
-      stimulus_id: null,
-    },
-    definition,
-    input: earlier.input,
-    overrides: {},
-    resume: { blackboard: earlier.blackboard, outputs: earlier.outputs, state },
-    volumes,
-  };
 }

@@ -1,12 +1,13 @@
 /** A start of a workflow run as a request, a tool, a parent run, a stimulus or a retry asks for it. */
 import type { Attachment } from "../../../execution/start/plan.ts";
 import type { StartCaller } from "../../../execution/start/request.ts";
-import { tiers } from "../../../identity/identity.ts";
+import { type Identity, tiers } from "../../../identity/identity.ts";
 import type { Starter } from "../../../identity/starter.ts";
 import type { Json } from "../../../kernel/json.ts";
 import type { RateUser } from "../../../policy/rates/limits.ts";
 import type { Definition } from "../../definition.ts";
 import type { Initiator, RunHeader } from "../state.ts";
+import type { NamedVolumes } from "./volumes.ts";
 
 export interface RunRequest {
   readonly tenant: string;
@@ -45,6 +46,10 @@ export interface RunRequest {
     readonly attachments: readonly Attachment[];
   } | null;
   readonly stimulusId: string | null;
+  /** Of the run that it follows: those that outlive runs. Absent: none. */
+  readonly keptVolumes?: NamedVolumes;
+  /** The schedule that starts it; absent: none. */
+  readonly scheduleId?: string;
   /** Children and stimuli were counted where they came from. */
   readonly rateExempt: boolean;
 }
@@ -63,6 +68,15 @@ export interface RetryRequest {
   readonly initiatedBy: Initiator;
 }
 
+/** A request to begin a run at a visit of an earlier one. */
+export interface ForkRequest extends Omit<RetryRequest, "fromState"> {
+  readonly fromState: string;
+  /** Null: the last one. */
+  readonly fromVisit: number | null;
+  /** Laid over the blackboard of that visit; null: nothing. */
+  readonly patch: Json;
+}
+
 /** A registered workflow, ready to run. */
 export interface ResolvedWorkflow {
   readonly workflow_id: string;
@@ -74,6 +88,9 @@ export interface ResolvedWorkflow {
   /** Security contexts that bind what its runs start: a tool call registered it. Absent: none. */
   readonly ceilings?: readonly string[];
 }
+
+/** A caller who sets a run going. */
+export const initiatorOf = ({ kind, userId: sub, email, realm }: Identity): Initiator => ({ kind, sub, email, realm });
 
 /** What a run keeps of its starter's standing; only consumers bring a tier of their own. */
 export function tierOf(starter: StartCaller | null): string | null {

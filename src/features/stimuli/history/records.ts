@@ -158,7 +158,7 @@ export function historyRecords(sql: Sql) {
 /** The first hundred runs that took a stimulus. */
 const takenBy = (sql: Sql) => sql`array(select run_id::text from (
     select t.run_id, t.taken_at from stimulus_takers t where t.tenant = stimuli.tenant and t.stimulus_id = stimuli.id
-    limit 1000) some group by run_id order by min(taken_at), run_id limit 100) as taken_by`;
+    limit 1000) few group by run_id order by min(taken_at), run_id limit 100) as taken_by`;
 
 /** A condition for each status asked for; what is still to be processed stands in an index of its own. */
 function statusesOf(sql: Sql, { statuses }: StimulusFilter): Fragment[] {

@@ -3,6 +3,7 @@ import { Problem } from "../../../../actors/kernel/problem.ts";
 import { secretsOf } from "../../../../actors/workflow/manifest/secrets.ts";
 import { isUuid } from "../../../http/route.ts";
 import type { Transaction } from "../../../store/postgres/pool.ts";
+import { deployerOf } from "./deployer.ts";
 import { type Caller, globalForbidden, mayPublish, type WorkflowParts, workflowNotFound } from "./parts.ts";
 import { ownerOf, type Reference, scopeOf, tenantOf, type WorkflowRow } from "./records.ts";
 import type { Deleted, Scope, ScopeChanged, WorkflowDetail } from "./schema.ts";
@@ -39,11 +40,13 @@ export function changing(parts: WorkflowParts, { find, detailOf }: Shown) {
         const running = await parts.unfinishedRuns(ids, namedRuns);
         if (running.length > 0 && !force) throw inUse(running);
         await records.remove(tx, ids);
+        await parts.follower.changed(tx, { owner: found.tenant, name: found.name });
         for (const { workflow_id, version } of gone)
           await note(tx, caller, "WorkflowRemoved", found, workflow_id, version);
         await record(tx, caller, "deleted", found.name, gone, [tenantOf(found.tenant)], {});
         return gone;
       });
+      await parts.follower.committed({ owner: found.tenant, name: found.name });
       if (force)
         await parts.cancelRuns(
           removed.map(({ workflow_id }) => workflow_id),
@@ -92,7 +95,9 @@ export function changing(parts: WorkflowParts, { find, detailOf }: Shown) {
       // Who moves them answers for what they can see afterwards, as who registers them does.
       const placed = (await records.referring(tx, ids)).flatMap((definition) => secretsOf(JSON.parse(definition)));
       await parts.references.requireAllowed(caller.identity, tenantOf(to), placed);
-      await records.give(tx, ids, to);
+      await records.give(tx, ids, to, deployerOf(caller));
+      await parts.follower.changed(tx, { owner: to, name, from });
+      await parts.follower.changed(tx, { owner: from, name });
       for (const { workflow_id, version } of moved) {
         await note(tx, caller, "WorkflowScopeChanged", { tenant: to, name }, workflow_id, version, {
           from: tenantOf(from),
@@ -102,6 +107,7 @@ export function changing(parts: WorkflowParts, { find, detailOf }: Shown) {
       const scopes = { previous_scope: scopeOf(from), new_scope: scopeOf(to) };
       await record(tx, caller, "published", name, moved, [tenantOf(from), tenantOf(to)], scopes);
     });
+    await Promise.all([from, to].map((owner) => parts.follower.committed({ owner, name })));
   }
 
   /** In the transaction of the change, an entry for each version in each tenant that it concerns. */

@@ -4,9 +4,8 @@ import { agents } from "../../agents/feature.ts";
 import { audit } from "../../audit/feature.ts";
 import { defineFeature } from "../../feature.ts";
 import { references } from "../../references/feature.ts";
-import { securityContexts } from "../../security-contexts/feature.ts";
 import { workflowChoices } from "./choices.ts";
-import type { WorkflowUse } from "./port.ts";
+import type { WorkflowFollower, WorkflowUse } from "./port.ts";
 import { workflowRecords } from "./records.ts";
 import { workflowRoutes } from "./routes.ts";
 import { named } from "./schema.ts";
@@ -19,13 +18,14 @@ export const definitions = defineFeature({
   name: "workflows/definitions",
   tenantTables: ["workflows", "workflow_changes"],
   schemas: named,
-  needs: { agents, audit, references, securityContexts },
+  needs: { agents, audit, references },
   open(
-    { sql, sandboxes, openEgress, defaultIsolation, containerRoot, imageRegistries, localImages, mail, now, ...node },
-    { agents, audit, references, securityContexts },
+    { sql, sandboxes, openEgress, defaultIsolation, containerRoot, imageRegistries, localImages, mail, now, newId },
+    { agents, audit, references },
   ) {
     audit.erases(workflowRecords(sql).eraseChanges);
     const uses: WorkflowUse[] = [];
+    const followers: WorkflowFollower[] = [];
     const workflows = createWorkflows({
       sql,
       offer: {
@@ -46,12 +46,18 @@ export const definitions = defineFeature({
       async cancelRuns(ids, reason) {
         for (const use of uses) await use.cancel(ids, reason);
       },
+      follower: {
+        async changed(tx, change) {
+          for (const one of followers) await one.changed(tx, change);
+        },
+        async committed(change) {
+          await Promise.all(followers.map((one) => one.committed(change)));
+        },
+      },
       audit,
       references,
-      contexts: securityContexts,
-      terms: node.tenants.terms,
       now,
-      newId: node.newId,
+      newId,
     });
     return {
       service: {
@@ -59,6 +65,8 @@ export const definitions = defineFeature({
         choices: workflowChoices(sql),
         /** Registers who runs workflows: counted in what is shown of them, in the way of their removal. */
         usedBy: (use: WorkflowUse): void => void uses.push(use),
+        /** Registers who keeps something in step with the latest versions. */
+        followedBy: (one: WorkflowFollower): void => void followers.push(one),
       },
       routes: workflowRoutes(workflows),
     };

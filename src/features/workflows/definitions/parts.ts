@@ -1,12 +1,11 @@
 /** What the parts of this folder share. */
 import { type Identity, isGlobalPublisher } from "../../../../actors/identity/identity.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
-import type { TenantTerms } from "../../../../actors/policy/quota.ts";
 import type { WorkflowOffer } from "../../../../actors/workflow/manifest/judged.ts";
 import type { Sql } from "../../../store/postgres/pool.ts";
 import type { Audit, AuditedBy } from "../../audit/port.ts";
 import type { References } from "../../references/port.ts";
-import type { ContextReader } from "../../security-contexts/port.ts";
+import type { WorkflowFollower } from "./port.ts";
 import type { WorkflowRecords } from "./records.ts";
 
 export interface WorkflowsOptions {
@@ -20,10 +19,9 @@ export interface WorkflowsOptions {
   readonly unfinishedRuns: (workflowIds: readonly string[], limit: number) => Promise<readonly string[]>;
   /** Cancels every run of these versions that has not ended. Repeatable. */
   readonly cancelRuns: (workflowIds: readonly string[], reason: string) => Promise<void>;
+  readonly follower: WorkflowFollower;
   readonly audit: Audit;
   readonly references: Pick<References, "requireAllowed">;
-  readonly contexts: Pick<ContextReader, "exists" | "mayUse">;
-  readonly terms: (tenant: string) => Promise<TenantTerms>;
   /** Unix milliseconds. */
   readonly now: () => number;
   /** A fresh UUIDv7. */

@@ -1,5 +1,6 @@
 /** What the rest of the service may ask of workflow definitions. */
 import type { ResolvedWorkflow } from "../../../../actors/workflow/run/start/request.ts";
+import type { Transaction } from "../../../store/postgres/pool.ts";
 
 export interface WorkflowLookup {
   readonly tenant: string;
@@ -17,6 +18,10 @@ export interface Definitions {
   resolve(lookup: WorkflowLookup): Promise<ResolvedWorkflow>;
 }
 
+export type { WorkflowChoice } from "./choices.ts";
+export type { Deployer } from "./deployer.ts";
+export { tenantOf } from "./records.ts";
+
 /** Who registers definitions. */
 export interface Registrars {
   /** When another than this subject last registered a version of that name, as the tenant sees it; null: never. */
@@ -25,6 +30,23 @@ export interface Registrars {
     name: string,
     by: { readonly realm: string; readonly userId: string },
   ): Promise<Date | null>;
+}
+
+/** A name whose versions have changed. */
+export interface ChangedName {
+  /** A tenant, or `*` for what every tenant sees. */
+  readonly owner: string;
+  readonly name: string;
+  /** Its versions were this owner's before. */
+  readonly from?: string;
+}
+
+/** Who keeps something in step with the latest versions of workflows. */
+export interface WorkflowFollower {
+  /** In the transaction of the change, behind it. */
+  changed(tx: Transaction, change: ChangedName): Promise<void>;
+  /** Once it is committed. Never throws: what a crash leaves undone is the follower's to find. */
+  committed(change: ChangedName): Promise<void>;
 }
 
 /** Who runs workflows. */

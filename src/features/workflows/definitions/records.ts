@@ -8,6 +8,7 @@ import { isUuid } from "../../../http/route.ts";
 import { gather } from "../../../store/gather.ts";
 import { texts } from "../../../store/postgres/array-literal.ts";
 import type { Sql, Transaction } from "../../../store/postgres/pool.ts";
+import type { Deployer } from "./deployer.ts";
 import type { Scope } from "./schema.ts";
 
 /**
@@ -68,6 +69,7 @@ export interface NewWorkflow
   readonly definition: string;
   readonly registeredBy: string;
   readonly registeredRealm: string;
+  readonly deployer: Deployer;
   /** Security contexts that bind what its runs start beside their own; absent: none. */
   readonly ceilings?: readonly string[];
 }
@@ -257,13 +259,14 @@ export function workflowRecords(sql: Sql) {
       await tx`
         insert into workflows (workflow_id, tenant, name, version, version_order, description, labels, annotations, tags,
           metadata, input_schema, manifest_yaml, manifest_sha256, definition, created_at, registered_at, registered_by,
-          registered_realm, context_ceilings)
+          registered_realm, deployer, context_ceilings)
         values (${workflowId}, ${owner}, ${workflow.name}, ${workflow.version}, ${versionOrder(workflow.version)},
           ${workflow.description}, ${JSON.stringify(workflow.labels)}::text::jsonb,
           ${JSON.stringify(workflow.annotations)}::text::json, ${texts(workflow.tags)}::text[],
           ${JSON.stringify(workflow.metadata)}::text::json, ${JSON.stringify(workflow.inputSchema)}::text::json,
           ${workflow.manifestYaml}, ${workflow.manifestSha256}, ${workflow.definition}, ${at}, ${at},
-          ${workflow.registeredBy}, ${workflow.registeredRealm}, ${ceilingsIn(workflow)}::text[])`;
+          ${workflow.registeredBy}, ${workflow.registeredRealm}, ${JSON.stringify(workflow.deployer)}::text::jsonb,
+          ${ceilingsIn(workflow)}::text[])`;
     },
 
     /** Registers again under the same id. @returns when it was first registered */
@@ -276,13 +279,17 @@ export function workflowRecords(sql: Sql) {
           input_schema = ${JSON.stringify(workflow.inputSchema)}::text::json, manifest_yaml = ${workflow.manifestYaml},
           manifest_sha256 = ${workflow.manifestSha256}, definition = ${workflow.definition}, revision = revision + 1,
           registered_at = ${at}, registered_by = ${workflow.registeredBy},
-          registered_realm = ${workflow.registeredRealm}, context_ceilings = ${ceilingsIn(workflow)}::text[]
+          registered_realm = ${workflow.registeredRealm},
+          deployer = ${JSON.stringify(workflow.deployer)}::text::jsonb, context_ceilings = ${ceilingsIn(workflow)}::text[]
         where workflow_id = ${workflowId} returning created_at`;
       return row?.created_at ?? at;
     },
 
-    async give(tx: Transaction, workflowIds: readonly string[], owner: string): Promise<void> {
-      await tx`update workflows set tenant = ${owner} where workflow_id = any(${texts(workflowIds)}::text[]::uuid[])`;
+    /** Who moves them is their deployer from then on: the former one may be none of the other tenant. */
+    async give(tx: Transaction, workflowIds: readonly string[], owner: string, deployer: Deployer): Promise<void> {
+      await tx`
+        update workflows set tenant = ${owner}, deployer = ${JSON.stringify(deployer)}::text::jsonb
+        where workflow_id = any(${texts(workflowIds)}::text[]::uuid[])`;
     },
 
     async remove(tx: Transaction, workflowIds: readonly string[]): Promise<void> {

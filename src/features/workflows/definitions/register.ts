@@ -7,7 +7,7 @@ import type { JudgedWorkflow } from "../../../../actors/workflow/manifest/judged
 import { refusal } from "../../../../actors/workflow/manifest/judged.ts";
 import { secretsOf } from "../../../../actors/workflow/manifest/secrets.ts";
 import type { Waiter } from "../../../lib/guarded/judging.ts";
-import { contextIssues, requireContext } from "./contexts.ts";
+import { deployerOf } from "./deployer.ts";
 import { judgeDocument, readWorkflow } from "./judging/judging.ts";
 import { type Caller, globalForbidden, mayPublish, type WorkflowParts } from "./parts.ts";
 import type { NewWorkflow } from "./records.ts";
@@ -27,14 +27,13 @@ type Found = Pick<JudgedWorkflow, "definition" | "metadata"> & {
 export function registering(parts: WorkflowParts) {
   const { sql, records, now, newId } = parts;
 
-  /** What is wrong with a document for this owner, and what is worth a warning. */
-  async function judge(waiter: Waiter, owner: string, document: Json): Promise<Found> {
+  /** What is wrong with a document for this tenant, and what is worth a warning. */
+  async function judge(waiter: Waiter, tenant: string, document: Json): Promise<Found> {
     const judged = await judgeDocument(waiter, document, parts.offer);
     const { agents, workflows } = judged.references;
-    const [seenAgents, seenWorkflows, unknown] = await Promise.all([
-      agents.length === 0 ? new Set<string>() : parts.visibleAgents(owner, unique(agents)),
-      workflows.length === 0 ? new Set<string>() : records.visible(owner, unique(workflows)),
-      contextIssues(parts, owner, judged.definition),
+    const [seenAgents, seenWorkflows] = await Promise.all([
+      agents.length === 0 ? new Set<string>() : parts.visibleAgents(tenant, unique(agents)),
+      workflows.length === 0 ? new Set<string>() : records.visible(tenant, unique(workflows)),
     ]);
     const missing = agents
       .filter(({ name }) => !seenAgents.has(name))
@@ -46,7 +45,7 @@ export function registering(parts: WorkflowParts) {
     return {
       definition: judged.definition,
       metadata: judged.metadata,
-      issues: [...judged.issues, ...missing, ...unknown],
+      issues: [...judged.issues, ...missing],
       warnings: [...judged.warnings, ...absent],
     };
   }
@@ -55,7 +54,7 @@ export function registering(parts: WorkflowParts) {
     /**
      * Stores a manifest as a version of its name.
      * @throws Problem 400 `malformed_body`, 413 `body_too_large`, 422 `invalid_manifest`, 403 `global_scope_forbidden`,
-     *   `security_context_forbidden`, 409 `workflow_version_exists`
+     *   409 `workflow_version_exists`
      */
     async register(caller: Caller, text: string, options: RegisterOptions): Promise<Registered> {
       const parsed = await readWorkflow(caller, text);
@@ -65,7 +64,6 @@ export function registering(parts: WorkflowParts) {
       const { definition, metadata, issues, warnings } = await judge(caller, owner, parsed.document);
       if (issues.length > 0) throw refusal(issues);
       await parts.references.requireAllowed(caller.identity, tenantOf(owner), secretsOf(definition));
-      await requireContext(parts, caller, definition);
       if (scope === "global" && !mayPublish(caller)) throw globalForbidden();
       const workflow: Omit<NewWorkflow, "ceilings"> = {
         name: definition.name,
@@ -81,9 +79,11 @@ export function registering(parts: WorkflowParts) {
         definition: JSON.stringify(definition),
         registeredBy: caller.identity.userId,
         registeredRealm: caller.identity.realm,
+        deployer: deployerOf(caller),
       };
       const at = new Date(now());
       const { workflowId, createdAt } = await store(caller, owner, workflow, force, at);
+      await parts.follower.committed({ owner, name: workflow.name });
       return {
         id: workflowId,
         workflow_id: workflowId,
@@ -134,6 +134,7 @@ export function registering(parts: WorkflowParts) {
       if (existing === undefined) await records.insert(tx, owner, workflowId, workflow, at);
       else createdAt = await records.replace(tx, workflowId, workflow, at);
       const { name, version } = workflow;
+      await parts.follower.changed(tx, { owner, name });
       const { kind, userId: sub } = caller.identity;
       const change = {
         type: "WorkflowRegistered",

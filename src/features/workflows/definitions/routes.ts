@@ -7,7 +7,7 @@ import { workflowSchema } from "../../../../actors/workflow/manifest/manifest.ts
 import { media } from "../../../http/answer.ts";
 import { schemaRoute } from "../../../http/openapi/document-routes.ts";
 import { listSchema, pageOf, pagingQuery } from "../../../http/paging.ts";
-import { manifestTextTypes, preferredText } from "../../../http/preferences.ts";
+import { manifestTextTypes, preferredText, preferredToJson } from "../../../http/preferences.ts";
 import { type Call, defineRoute, jsonBody, type Route, rawBody } from "../../../http/route.ts";
 import { auditedBy } from "../../audit/port.ts";
 import type { Caller } from "./parts.ts";
@@ -23,6 +23,7 @@ import {
   ScopeRequest,
   VersionElement,
   VersionQuery,
+  VersionsDiff,
   WorkflowDetail,
   WorkflowElement,
   WorkflowFilter,
@@ -31,6 +32,7 @@ import type { Workflows } from "./service.ts";
 
 /** A name or a UUID; what is neither is unknown. */
 const Ref = Type.Object({ ref: Type.String({ maxLength: 200 }) });
+const Version = Type.String({ maxLength: 256 });
 /** Room for a manifest inside a JSON wrapper, where every character may be escaped. */
 const manifestBody = rawBody({ limit: 2 * maxManifestBytes, schema: ManifestBody });
 
@@ -55,7 +57,6 @@ export function workflowRoutes(workflows: Workflows): readonly Route[] {
         "validation_failed",
         "invalid_manifest",
         "global_scope_forbidden",
-        "security_context_forbidden",
         "workflow_version_exists",
         "quota_exceeded",
         "secret_forbidden",
@@ -142,6 +143,21 @@ export function workflowRoutes(workflows: Workflows): readonly Route[] {
       responses: { 200: listSchema("versions", VersionElement) },
       refusals: ["workflow_not_found"],
       handler: (call) => workflows.versions(call.tenant, call.params.ref, pageOf(call.query, 1)),
+    }),
+    defineRoute({
+      method: "GET",
+      path: "/v1/workflows/:ref/versions/:a/diff/:b",
+      summary: "How two versions of a workflow differ; as a unified diff when the reader prefers text",
+      scope: "workflow:read",
+      params: Type.Object({ ...Ref.properties, a: Version, b: Version }),
+      responses: { 200: Type.Union([VersionsDiff, media("text/plain")]) },
+      refusals: ["workflow_not_found"],
+      handler: async (call) => {
+        const { ref, a: from, b: to } = call.params;
+        const text = preferredToJson(call.request.headers.get("accept"), ["text/plain"]);
+        if (text === null) return workflows.difference(call.tenant, { ref, from, to });
+        return manifestText(await workflows.unifiedDiff(call.tenant, { ref, from, to }), text);
+      },
     }),
     defineRoute({
       method: "DELETE",

@@ -92,6 +92,14 @@ export const VersionElement = Type.Object({
 });
 export type VersionElement = Static<typeof VersionElement>;
 
+/** Of two manifests; see `differenceOf`. */
+export const VersionsDiff = Type.Object({
+  /** Paths that the second version alone has, and those that the first one alone has. */
+  added: Type.Array(Text),
+  removed: Type.Array(Text),
+  changed: Type.Array(Type.Object({ path: Text, from: AnyJson, to: AnyJson })),
+});
+
 const Version = Type.Optional(Type.String({ maxLength: 64 }));
 export const VersionQuery = Type.Object({ version: Version });
 export const DeleteQuery = Type.Object({ version: Version, force: Type.Optional(Type.Boolean()) });
@@ -144,6 +152,7 @@ export const named = {
   WorkflowRegistered: Registered,
   WorkflowJudgement: Judgement,
   WorkflowVersion: VersionElement,
+  WorkflowVersionsDiff: VersionsDiff,
   WorkflowDeleted: Deleted,
   WorkflowScopeChanged: ScopeChanged,
 };

@@ -1,6 +1,7 @@
 /** What can be done with workflow definitions. Routes, runs and management tools all come through here. */
 import { type List, listOf, type Page, readLabels } from "../../../http/paging.ts";
 import { changing } from "./changes.ts";
+import { differences } from "./difference.ts";
 import { type WorkflowParts, type WorkflowsOptions, workflowNotFound } from "./parts.ts";
 import { globalOwner, type Offered, type OfferedRow, ownerOf, type Reference, workflowRecords } from "./records.ts";
 import { registering } from "./register.ts";
@@ -31,6 +32,7 @@ export function createWorkflows(options: WorkflowsOptions) {
     ...resolving(records),
     ...registering(parts),
     ...changing(parts, { find, detailOf }),
+    ...differences(records),
 
     /** By name; the latest version of each unless all are wanted. */
     async list(tenant: string, filter: WorkflowFilter, page: Page): Promise<List<"workflows", WorkflowElement>> {

@@ -16,12 +16,12 @@ import { limits } from "../../limits/feature.ts";
 import { managementTools } from "../../management-tools/feature.ts";
 import { references } from "../../references/feature.ts";
 import { securityContexts } from "../../security-contexts/feature.ts";
-import { waits } from "../../stimuli/waits/feature.ts";
 import { storageViolations } from "../../storage-violations/feature.ts";
 import { tools } from "../../tools/feature.ts";
 import { usageActivities } from "../../usage/activities/feature.ts";
 import { volumes } from "../../volumes/feature.ts";
 import { definitions } from "../definitions/feature.ts";
+import { waits } from "../waits/feature.ts";
 import { cleanupActivity, webhookActivity } from "./activities.ts";
 import { commandActivity } from "./commands/commands.ts";
 import { registryLogins } from "./commands/registry-logins.ts";
@@ -34,12 +34,15 @@ import { itemRoutes } from "./items/routes.ts";
 import { runOf } from "./items/run-of.ts";
 import { runLogRoutes } from "./log-routes.ts";
 import { runMetrics } from "./metrics.ts";
+import { migrating } from "./migrating/migrating.ts";
+import { migrateRoute } from "./migrating/route.ts";
 import { endRuns, eraseRuns } from "./of-tenant.ts";
 import { runsProjection } from "./projection.ts";
 import { countStarted, createRunRecords } from "./records.ts";
 import { runRoutes } from "./routes.ts";
 import { named } from "./schema.ts";
 import { createRuns } from "./service.ts";
+import { admissionActivity } from "./start/admission.ts";
 import { agentStartActivity } from "./start/agents.ts";
 import { subrunActivity } from "./start/subruns.ts";
 import { heldByRuns, startErasing } from "./sweep.ts";
@@ -151,6 +154,7 @@ export const runs = defineFeature({
       routes: [
         ...runRoutes({ runs, approvals, sql, rates: limits.tell("workflow_execution") }),
         ...runLogRoutes({ runs, streams, runtime }),
+        migrateRoute(migrating({ runtime, records, definitions })),
         ...itemRoutes({ runs, runtime, records: items }),
       ],
       actors: [workflowRun],
@@ -185,6 +189,7 @@ export const runs = defineFeature({
           now,
         }),
         subrunActivity({ runtime, start: (id, request) => runs.startAs(id, false, request) }),
+        admissionActivity({ runtime, admit: runs.admitFollower }),
         webhookActivity({ outside, incidents, runIdOf }),
         cleanupActivity(volumes),
         mapResultsActivity(items),

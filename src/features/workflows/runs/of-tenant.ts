@@ -14,14 +14,14 @@ const atOnce = 64;
 /** Of one round; what is left is for the next one. */
 const mostPortions = 100;
 
-/** Cancels what has not ended. Repeatable. @returns whether nothing was under way */
+/** Cancels what has not ended, and undoes nothing. Repeatable. @returns whether nothing was under way */
 export async function endRuns({ runtime, records }: EndOptions, tenant: string): Promise<boolean> {
   const runs = runtime.of(workflowRun);
   for (let portion = 0; portion < mostPortions; portion++) {
     const ids = await records.ofTenant(tenant, { isUnderWay: true, limit: atOnce });
     if (ids.length === 0) return portion === 0;
     const cancel = (id: string) =>
-      runs.at(tenant, id).ask("cancel", { reason: "tenant_deleted" }, { repeatable: true });
+      runs.at(tenant, id).ask("cancel", { reason: "tenant_deleted", compensate: false }, { repeatable: true });
     await Promise.all(ids.map(cancel));
   }
   return false;

@@ -4,11 +4,12 @@ import type { RunState } from "../../../../actors/workflow/run/state.ts";
 import { defineProjection } from "../../../runtime/port.ts";
 import { countChanges } from "../../../runtime/reads/counters.ts";
 import { projectRows } from "../../../runtime/reads/rows.ts";
-import { waitRows } from "../../stimuli/waits/port.ts";
+import { waitRows } from "../waits/port.ts";
 import { batchRows } from "./items/projection.ts";
 
 /** Most turns change nothing that the table holds: what a run is at is read from its state. */
-const isNews = (before: RunState, after: RunState): boolean => before.status !== after.status;
+const isNews = (before: RunState, after: RunState): boolean =>
+  before.status !== after.status || before.header.workflow_id !== after.header.workflow_id;
 
 function rowOf(key: string, tenant: string, { header, status, started_at, ending }: RunState) {
   return {
@@ -24,18 +25,24 @@ function rowOf(key: string, tenant: string, { header, status, started_at, ending
     root_run_id: header.root_execution_id,
     retry_of: header.retry_of,
     stimulus_id: header.stimulus_id,
+    forked_from: header.forked_from ?? null,
+    continued_from: header.continued_from ?? null,
+    schedule_id: header.schedule_id ?? null,
   };
 }
 
 const upsert = `
 insert into workflow_runs (run_id, tenant, workflow_id, workflow_name, workflow_version, status, started_at,
-  ended_at, parent_run_id, root_run_id, retry_of, stimulus_id)
+  ended_at, parent_run_id, root_run_id, retry_of, stimulus_id,
+  forked_from, continued_from, schedule_id)
 select run_id, tenant, workflow_id, workflow_name, workflow_version, status, to_timestamp(started_at),
-  to_timestamp(ended_at), parent_run_id, root_run_id, retry_of, stimulus_id
+  to_timestamp(ended_at), parent_run_id, root_run_id, retry_of, stimulus_id, forked_from, continued_from, schedule_id
 from json_to_recordset($1::text::json) as r (run_id uuid, tenant text, workflow_id uuid, workflow_name text,
   workflow_version text, status text, started_at double precision, ended_at double precision,
-  parent_run_id uuid, root_run_id uuid, retry_of uuid, stimulus_id text)
-on conflict (run_id) do update set status = excluded.status, ended_at = excluded.ended_at`;
+  parent_run_id uuid, root_run_id uuid, retry_of uuid, stimulus_id text, forked_from uuid,
+  continued_from uuid, schedule_id text)
+on conflict (run_id) do update set status = excluded.status, ended_at = excluded.ended_at,
+  workflow_id = excluded.workflow_id, workflow_version = excluded.workflow_version`;
 
 const remove = `
 delete from workflow_runs where run_id in (select value::uuid from json_array_elements_text($1::text::json))`;

@@ -16,6 +16,7 @@ export interface RunFilter {
   readonly workflowName: string | null;
   readonly statuses: readonly string[] | null;
   readonly parentRunId: string | null;
+  readonly scheduleId: string | null;
 }
 
 /** Where a run stands in a list. */
@@ -23,6 +24,16 @@ export interface RunRow {
   readonly run_id: string;
   /** Unix microseconds as text: JavaScript's milliseconds are too coarse to go on from. */
   readonly position: string;
+}
+
+export interface MigratableFilter {
+  /** Id of the version that the runs are to go on in. */
+  readonly except: string;
+  readonly ids: readonly string[] | null;
+  readonly startedBefore: Date | null;
+  /** Null: from the newest on. */
+  readonly after: RunRow | null;
+  readonly limit: number;
 }
 
 export interface Unfinished {
@@ -94,6 +105,29 @@ export function createRunRecords(sql: Sql) {
         where workflow_id = any(${texts(workflowIds)}::text[]::uuid[]) and ended_at is null limit ${limit}`;
     },
 
+    /**
+     * Runs of a workflow that have not ended, of other versions than one, newest first.
+     * @param ids those alone, of any version; null: all
+     */
+    async migratable(
+      tenant: string,
+      name: string,
+      { except, ids, startedBefore, after, limit }: MigratableFilter,
+    ): Promise<RunRow[]> {
+      const among =
+        ids === null ? sql`and workflow_id <> ${except}` : sql`and run_id = any(${texts(ids)}::text[]::uuid[])`;
+      const before = startedBefore === null ? sql`` : sql`and started_at < ${startedBefore}`;
+      const next =
+        after === null
+          ? sql``
+          : sql`and (started_at, run_id) <
+              (timestamptz 'epoch' + ${after.position}::text::bigint * interval '1 microsecond', ${after.run_id}::uuid)`;
+      return sql<RunRow[]>`
+        select run_id, (extract(epoch from started_at) * 1000000)::bigint::text as position from workflow_runs
+        where tenant = ${tenant} and workflow_name = ${name} and ended_at is null ${among} ${before} ${next}
+        order by started_at desc, run_id desc limit ${limit}`;
+    },
+
     /** Ids of a tenant's runs, the newest first. @param isUnderWay those alone that have not ended */
     async ofTenant(
       tenant: string,
@@ -137,5 +171,6 @@ function conditionsOf(sql: Sql, filter: RunFilter): Fragment[] {
   if (filter.workflowId !== null) conditions.push(sql`workflow_id = ${filter.workflowId}`);
   if (filter.workflowName !== null) conditions.push(sql`workflow_name = ${filter.workflowName}`);
   if (filter.parentRunId !== null) conditions.push(sql`parent_run_id = ${filter.parentRunId}`);
+  if (filter.scheduleId !== null) conditions.push(sql`schedule_id = ${filter.scheduleId}`);
   return conditions;
 }

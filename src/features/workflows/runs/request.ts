@@ -9,12 +9,14 @@ import { invalidAt, Problem } from "../../../../actors/kernel/problem.ts";
 import { isStorable, isStorableJson, unusableText } from "../../../../actors/manifest/storable.ts";
 import { rateUserOf } from "../../../../actors/policy/rates/limits.ts";
 import { jsonBytes } from "../../../../actors/workflow/run/blackboard/size.ts";
-import type { RunRequest } from "../../../../actors/workflow/run/start/request.ts";
-import { type Initiator, RunStatus } from "../../../../actors/workflow/run/state.ts";
+import { initiatorOf, type RunRequest } from "../../../../actors/workflow/run/start/request.ts";
+import { RunStatus } from "../../../../actors/workflow/run/state.ts";
 import { isUuid } from "../../../http/route.ts";
 import type { Signal } from "../../approvals/port.ts";
 import type { RunFilter } from "./records.ts";
 import type { NamedStartBody, RunsFilter, SignalBody, StartBody, StartQuery } from "./schema.ts";
+
+export { initiatorOf };
 
 const maxIntentBytes = 16 * 1024;
 const maxReasonBytes = 4 * 1024;
@@ -25,10 +27,6 @@ const statuses: ReadonlySet<string> = new Set(RunStatus.anyOf.map((one) => one.c
 export interface Caller {
   readonly tenant: string;
   readonly identity: Identity;
-}
-
-export function initiatorOf({ kind, userId, email, realm }: Identity): Initiator {
-  return { kind, sub: userId, email, realm };
 }
 
 /**
@@ -101,7 +99,8 @@ function plainText(path: string, text: string, maxBytes: number): string {
 }
 
 /** @throws Problem 400 `invalid_id`, 422 `validation_failed` */
-export function readFilter({ workflow_id, workflow_name, status, parent_execution_id }: RunsFilter): RunFilter {
+export function readFilter(asked: RunsFilter): RunFilter {
+  const { workflow_id, workflow_name, status, parent_execution_id, schedule_id } = asked;
   if (workflow_id !== undefined && !isUuid(workflow_id)) throw new Problem("invalid_id", "Invalid workflow ID");
   const wanted = status?.split(",").map((name) => name.trim()) ?? null;
   const unknown = wanted?.find((name) => !statuses.has(name));
@@ -111,6 +110,7 @@ export function readFilter({ workflow_id, workflow_name, status, parent_executio
     workflowName: workflow_name ?? null,
     statuses: wanted,
     parentRunId: parent_execution_id?.toLowerCase() ?? null,
+    scheduleId: schedule_id?.toLowerCase() ?? null,
   };
 }
 

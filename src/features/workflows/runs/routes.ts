@@ -30,9 +30,11 @@ import {
   Started,
   StartHeaders,
   StartQuery,
+  startRefusals,
 } from "./schema.ts";
 import type { Runs } from "./service.ts";
 import { signals } from "./signals.ts";
+import { forkRoute } from "./start/fork-route.ts";
 import type { Begun } from "./start/starting.ts";
 
 export interface RunRoutesOptions {
@@ -50,40 +52,17 @@ export const RunId = Type.Object({ id: uuidParam("invalid_execution_id", "Invali
 const Ref = Type.Object({ ref: Type.String({ maxLength: 200 }) });
 
 export function runRoutes(options: RunRoutesOptions): readonly Route[] {
-  return [...startRoutes(options), ...readingRoutes(options), ...changingRoutes(options)];
+  return [...startRoutes(options), forkRoute(options), ...readingRoutes(options), ...changingRoutes(options)];
 }
 
-/** A start says nothing of retries. */
-function startReply({ started: { retry_of: _, ...started }, headers }: Begun) {
+/** A start says nothing of retries and forks. */
+function startReply({ started: { retry_of: _, forked_from: __, ...started }, headers }: Begun) {
   return reply(200, started, { ...headers, Location: `${prefix}/${started.execution_id}` });
 }
 
-function retryReply({ started, headers }: Begun, earlierId: string) {
+function retryReply({ started: { forked_from: _, ...started }, headers }: Begun, earlierId: string) {
   return reply(200, { ...started, retry_of: earlierId }, { ...headers, Location: `${prefix}/${started.execution_id}` });
 }
-
-/** Of a start, whichever path names the workflow. */
-const startRefusals = [
-  "quota_exceeded",
-  "security_context_forbidden",
-  "workflow_not_found",
-  "unknown_security_context",
-  "invalid_attachment",
-  "invalid_volume",
-  "secret_not_found",
-  "secret_forbidden",
-  "secrets_unavailable",
-  "decryption_failed",
-  "depth_exceeded",
-  "too_many_descendants",
-  "invalid_input",
-  "invalid_blackboard",
-  "reserved_blackboard_key",
-  "credential_not_found",
-  "credential_not_granted",
-  "workflow_start_failed",
-  "limiter_unavailable",
-] as const;
 
 function startRoutes({ runs, sql, rates }: RunRoutesOptions): Route[] {
   type StartCall = Call<unknown, StartQuery, StartBody>;
@@ -279,7 +258,8 @@ function changingRoutes({ runs, approvals, sql }: RunRoutesOptions): Route[] {
       refusals: ["workflow_execution_not_found", "execution_already_terminal"],
       handler: async (call) => {
         const reason = readReason(call.body.reason);
-        return reply(202, await runs.cancel(await runs.find(call.tenant, call.params.id), reason));
+        const run = await runs.find(call.tenant, call.params.id);
+        return reply(202, await runs.cancel(run, reason, call.body.compensate));
       },
     }),
     pausing("pause", "Enter no further state until the execution is resumed"),

@@ -8,6 +8,7 @@ import { RunElement, RunRecord } from "../../../../actors/workflow/run/record/re
 import { RunStatus } from "../../../../actors/workflow/run/state.ts";
 import { pagingQuery } from "../../../http/paging.ts";
 import { WireEvent } from "./log.ts";
+import { MigrateBody, Migrated } from "./migrating/schema.ts";
 
 /** Thirty days: of a whole run. */
 const maxSeconds = 2_592_000;
@@ -48,6 +49,29 @@ export const StartHeaders = Type.Object({
   ),
 });
 
+/** Of a start, whichever path names the workflow. */
+export const startRefusals = [
+  "quota_exceeded",
+  "security_context_forbidden",
+  "workflow_not_found",
+  "unknown_security_context",
+  "invalid_attachment",
+  "invalid_volume",
+  "secret_not_found",
+  "secret_forbidden",
+  "secrets_unavailable",
+  "decryption_failed",
+  "depth_exceeded",
+  "too_many_descendants",
+  "invalid_input",
+  "invalid_blackboard",
+  "reserved_blackboard_key",
+  "credential_not_found",
+  "credential_not_granted",
+  "workflow_start_failed",
+  "limiter_unavailable",
+] as const;
+
 const started = {
   execution_id: Text,
   id: Text,
@@ -69,12 +93,24 @@ export const RetryBody = Type.Object(
   { examples: [{ from_state: "REVIEW" }] },
 );
 
+export const Forked = Type.Object({ ...started, forked_from: Text });
+
+export const ForkBody = Type.Object(
+  {
+    from_state: Type.String({ maxLength: 256 }),
+    from_visit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: "The last one when absent" })),
+    blackboard_patch: Type.Optional(AnyJson),
+  },
+  { examples: [{ from_state: "REVIEW", from_visit: 1, blackboard_patch: { amount: 12 } }] },
+);
+
 export const RunsFilter = Type.Object({
   ...pagingQuery,
   workflow_name: Type.Optional(Type.String({ maxLength: 256 })),
   workflow_id: Type.Optional(Type.String({ maxLength: 256, description: "A UUID" })),
   status: Type.Optional(Type.String({ maxLength: 200, description: "One or several, comma-separated" })),
   parent_execution_id: Type.Optional(Type.String({ format: "uuid" })),
+  schedule_id: Type.Optional(Type.String({ format: "uuid" })),
 });
 export type RunsFilter = Static<typeof RunsFilter>;
 
@@ -98,7 +134,13 @@ export const LogStreamQuery = Type.Object({
   token: Type.Optional(Text),
 });
 
-export const CancelBody = Type.Object({ reason: Type.Optional(Text) }, { examples: [{ reason: "No longer needed" }] });
+export const CancelBody = Type.Object(
+  {
+    reason: Type.Optional(Text),
+    compensate: Type.Optional(Type.Boolean({ description: "Undo what was done, whatever the workflow says" })),
+  },
+  { examples: [{ reason: "No longer needed" }] },
+);
 export const CancelRequested = Type.Object({ status: Type.Literal("cancel_requested"), execution_id: Text });
 
 export const SignalBody = Type.Object(
@@ -133,6 +175,10 @@ export const named = {
   WorkflowStarted: Started,
   WorkflowRetried: Retried,
   RetryWorkflow: RetryBody,
+  ForkWorkflow: ForkBody,
+  WorkflowForked: Forked,
+  MigrateWorkflows: MigrateBody,
+  WorkflowsMigrated: Migrated,
   WorkflowRun: RunElement,
   WorkflowRunRecord: RunRecord,
   WorkflowRunGraph: RunGraph,

@@ -22,7 +22,7 @@ export function createRuns(options: RunsOptions) {
   const runs = runtime.of(workflowRun);
   const { listed, load, ...history } = runHistory(options);
   const { record } = history;
-  const { beginAs, startAs, startedAs, retryAs } = runStarts(options, { listed, load });
+  const starts = runStarts(options, { listed, load });
 
   /**
    * Cancels every run of these workflows that has not ended, of any starter; resolves when that is committed, since no
@@ -50,14 +50,16 @@ export function createRuns(options: RunsOptions) {
     load,
     /** Of a run that this node starts. */
     newId: runs.newId,
-    beginAs,
-    startAs,
-    startedAs,
-    retryAs,
+    ...starts,
 
-    /** Repeatable. @throws Problem 409 `execution_already_terminal` when it ended otherwise */
-    async cancel({ at }: FoundRun, reason: string | null) {
-      const reply = await runs.at(at.tenant, at.key).ask("cancel", { reason });
+    /**
+     * Repeatable.
+     * @param compensates what was done is undone, also where the definition does not ask for that
+     * @throws Problem 409 `execution_already_terminal` when it ended otherwise, or has come to another end
+     */
+    async cancel({ at }: FoundRun, reason: string | null, compensates = false) {
+      const compensate = compensates ? { compensate: true } : {};
+      const reply = await runs.at(at.tenant, at.key).ask("cancel", { reason, ...compensate });
       if (reply.outcome === "unknown") throw notFound();
       if (reply.outcome === "already_terminal") throw alreadyTerminal(reply.status);
       return { status: "cancel_requested", execution_id: at.key } as const;

@@ -25,7 +25,8 @@ test.each(Object.entries(states))("a state of kind %s conforms, by name and in a
 });
 
 describe("the sample workflows conform", () => {
-  test.each(["release-notes", "vendor-panel", "container-pipeline", "on-stimulus"])("%s", (name) => {
+  const former = ["release-notes", "vendor-panel", "container-pipeline", "on-stimulus"];
+  test.each([...former, "order-saga", "triage-map", "triage-ticket", "nightly-report"])("%s", (name) => {
     const text = readFileSync(
       join(import.meta.dir, "../../../../src/features/workflows/sample", `${name}.yaml`),
       "utf8",

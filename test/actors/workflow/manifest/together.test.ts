@@ -240,7 +240,7 @@ describe("random states", () => {
     };
   };
 
-  test("a join is refused exactly where too few branches can succeed, a branch where it cannot end", () => {
+  test("a join too few branches can meet is refused, and a branch that cannot end", () => {
     fc.assert(
       fc.property(branched, ({ all, join }) => {
         const list = all.map((of, at) => ({

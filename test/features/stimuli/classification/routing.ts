@@ -138,6 +138,17 @@ export async function openRouting(shared?: TestStores) {
             definition: "{}",
             registeredRealm: "tenant-acme",
             registeredBy: "tests",
+            deployer: {
+              starter: {
+                realm: "tenant-acme",
+                kind: "tenant_user",
+                sub: "tests",
+                role: null,
+                membership: "member",
+                key_id: null,
+              },
+              email: null,
+            },
           },
           new Date(),
         ),

@@ -33,9 +33,17 @@ test("every tenant's old stimuli go in any state, but for those still to be proc
   for (const status of statuses) await put(30 * dayMs + 1, status);
   await put(400 * dayMs, "classified", "a");
   await put(31 * dayMs, "classified", "south");
-  await put(31 * dayMs, "classified", "z");
+  const last = await put(31 * dayMs, "classified", "z");
+  const { sql } = stores;
+  const taken = (tenant: string, id: string) => sql`
+    insert into stimulus_takers (tenant, stimulus_id, taker, state_name, run_id, taken_at)
+    values (${tenant}, ${id}, gen_random_uuid(), 'AWAIT', gen_random_uuid(), now())`;
+  await taken("z", last);
+  await taken("south", kept[3] as string);
   expect(await erase()).toEqual({ stimuli: 8, keys: 0 });
   expect(await left()).toEqual(new Set(kept));
+  // Who took it goes with it.
+  expect(await sql`select tenant from stimulus_takers`).toMatchObject([{ tenant: "south" }]);
   expect(await erase()).toEqual({ stimuli: 0, keys: 0 });
 });
 

@@ -30,6 +30,8 @@ test("a route gets defaults and a record of every field", async () => {
     acknowledge: "routed",
     idempotency_fallback: "none",
     forward_headers: ["*"],
+    events: [],
+    match: null,
     rate_limit_per_minute: null,
     description: "",
     url: `https://svc.test/v1/webhooks/github.com/${id}`,
@@ -37,6 +39,8 @@ test("a route gets defaults and a record of every field", async () => {
     secret_source: "none",
     previous_secret_expires_at: null,
     last_received_at: null,
+    ignored_count: 0,
+    last_ignored: null,
     created_at: expect.stringMatching(/^\d{4}-.*Z$/),
     updated_at: expect.stringMatching(/^\d{4}-.*Z$/),
     created_by: { kind: "service_account", sub: `user-of-${tenant}` },
@@ -57,6 +61,9 @@ test("every field is stored as given", async () => {
     acknowledge: "received",
     idempotency_fallback: "body_sha256",
     forward_headers: ["X-GitHub-Event", "x-github-event", "x-github-delivery"],
+    events: ["push", "issues.opened", "push"],
+    match: 'payload.ref == "main"',
+    rate_limit_per_minute: 100_000,
     description: "pushes",
   });
   expect(route).toMatchObject({
@@ -67,10 +74,33 @@ test("every field is stored as given", async () => {
     acknowledge: "received",
     idempotency_fallback: "body_sha256",
     forward_headers: ["x-github-event", "x-github-delivery"],
+    events: ["push", "issues.opened"],
+    match: 'payload.ref == "main"',
+    rate_limit_per_minute: 100_000,
     description: "pushes",
     secret_source: "stored",
   });
   expect(JSON.stringify(route)).not.toContain("0123456789abcdef");
+});
+
+test("filters are changed, and taken away, like any field", async () => {
+  const { create, call, tenant } = newcomer();
+  const route = await create({
+    source: "pay",
+    signature: "stripe",
+    events: ["invoice.paid"],
+    match: "payload.livemode",
+  });
+  const other = await call("PATCH", `/${route.id}`, { match: "payload.amount > 5" });
+  expect(other.body).toMatchObject({ events: ["invoice.paid"], match: "payload.amount > 5" });
+  const plain = await call("PATCH", `/${route.id}`, { signature: "svc" });
+  expect([plain.status, plain.body.issues]).toMatchObject([422, [{ path: "events" }]]);
+  expect((await call("PATCH", `/${route.id}`, { events: [], match: null })).body).toMatchObject({
+    events: [],
+    match: null,
+  });
+  const [, first] = await fixture.audited(tenant);
+  expect(first?.details).toMatchObject({ changed: ["match"], match: "payload.amount > 5" });
 });
 
 test("a source of any allowed characters has a URL that leads to it", async () => {
@@ -118,6 +148,14 @@ describe("refused", () => {
     [{ source: "x".repeat(129) }, ["source"]],
     [{ source: 7 }, ["source"]],
     [{ source: "s", colour: "red" }, ["colour"]],
+    [{ source: "s", events: ["push"] }, ["events"]],
+    [{ source: "s", signature: "github", events: ["a b"] }, ["events.0"]],
+    [{ source: "s", match: "payload.n ==" }, ["match"]],
+    [{ source: "s", match: "body.n == 1" }, ["match"]],
+    [{ source: "s", match: " " }, ["match"]],
+    [{ source: "s", match: 'payload.n == "\0"' }, ["match"]],
+    [{ source: "s", rate_limit_per_minute: 0 }, ["rate_limit_per_minute"]],
+    [{ source: "s", rate_limit_per_minute: 100_001 }, ["rate_limit_per_minute"]],
     [{ source: "s", id: "mine" }, ["id"]],
     [{ source: "s", signature: "sha1" }, ["signature"]],
     [{ source: "s", signature: "github", require_timestamp: true }, ["require_timestamp"]],

@@ -27,9 +27,9 @@ export class NodeFixture {
     await this.stores.dispose();
   }
 
-  /** Registers or deploys a sample of the project. */
-  async sample(path: string): Promise<void> {
-    const text = readFileSync(join(samples, `${path}.yaml`), "utf8");
+  /** Registers or deploys a sample of the project, as it is or with what a test makes of it. */
+  async sample(path: string, made: (text: string) => string = (text) => text): Promise<void> {
+    const text = made(readFileSync(join(samples, `${path}.yaml`), "utf8"));
     await this.ok("POST", path.startsWith("agents/") ? "/v1/agents" : "/v1/workflows", text);
   }
 

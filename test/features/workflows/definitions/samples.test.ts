@@ -3,22 +3,31 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { podman } from "../../../harness/outside/podman.ts";
 import { until } from "../../../harness/until.ts";
+import { figuresService } from "./figures.ts";
 import { NodeFixture } from "./node-fixture.ts";
 
 const engine = await podman();
 let at: NodeFixture;
+const figures = figuresService();
 beforeAll(async () => {
-  at = await NodeFixture.open(
-    engine === null
+  at = await NodeFixture.open({
+    // Where the sample of a nightly report finds its figures.
+    SVC_EGRESS_ALLOW_PRIVATE: '["127.0.0.1"]',
+    ...(engine === null
       ? {}
-      : { SVC_DOCKER_SOCKET: engine.socket, SVC_RUNTIME_DEFAULT: "process", SVC_IMAGE_REGISTRIES: "localhost" },
-  );
-  for (const name of ["release-writer", "release-critic", "vendor-cost", "vendor-security", "vendor-support"]) {
+      : { SVC_DOCKER_SOCKET: engine.socket, SVC_RUNTIME_DEFAULT: "process", SVC_IMAGE_REGISTRIES: "localhost" }),
+  });
+  const panel = ["vendor-cost", "vendor-security", "vendor-support"];
+  for (const name of ["release-writer", "release-critic", "ticket-triager", ...panel])
     await at.sample(`agents/${name}`);
-  }
-  for (const name of ["release-notes", "vendor-panel", "container-pipeline"]) await at.sample(name);
+  const others = ["order-saga", "triage-ticket", "triage-map"];
+  for (const name of ["release-notes", "vendor-panel", "container-pipeline", ...others]) await at.sample(name);
+  await at.sample("nightly-report", (text) => text.replaceAll("127.0.0.1:9099", `127.0.0.1:${figures.port}`));
 }, 60_000);
-afterAll(() => at.close());
+afterAll(async () => {
+  await at.close();
+  await figures.close();
+});
 
 describe("release notes", () => {
   const notes = "# Release\n\n- Workflows hold for people.\n- Decisions resume them at once.";
@@ -88,3 +97,97 @@ test.skipIf(engine === null)(
   },
   120_000,
 );
+
+describe("an order in steps that are undone", () => {
+  const undoneIn = async (id: string) =>
+    (await at.logOf(id))
+      .filter(({ type }) => type === "WorkflowCompensationCompleted")
+      .map(({ details }) => [details.state_name, details.of_state]);
+  const undone = [
+    ["REFUND", "CHARGE"],
+    ["RELEASE", "RESERVE"],
+  ];
+
+  test("that nothing ships is refunded, then released", async () => {
+    const id = await at.start("order-saga", { input: { order: "A-7", carrier: "none" } });
+    const record = await at.ended(id);
+    expect(record).toMatchObject({
+      status: "failed",
+      error_code: "command_failed",
+      compensation: { status: "done", remaining: [] },
+      final_output: null,
+    });
+    expect(await undoneIn(id)).toEqual(undone);
+    expect((await at.logOf(id)).at(-1)?.type).toBe("WorkflowExecutionFailed");
+  }, 60_000);
+
+  test("that is delivered is closed; one that is cancelled before is undone", async () => {
+    const delivered = await at.start("order-saga", { input: { order: "A-8" } });
+    const waits = ({ waiting_for }: { waiting_for: { kind: string } | null }) => waiting_for?.kind === "signal";
+    await at.reached(delivered, waits as never, "the run to wait for its delivery");
+    await at.ok("POST", `/v1/workflows/executions/${delivered}/signal`, { signal_name: "delivered" });
+    const ledger = "reserved for A-8\ncharged 10 for A-8\nhanded to post\n";
+    expect(await at.ended(delivered)).toMatchObject({ status: "completed", final_output: { order: "A-8", ledger } });
+
+    const cancelled = await at.start("order-saga", { input: { order: "A-9" } });
+    await at.reached(cancelled, waits as never, "the run to wait for its delivery");
+    await at.ok("POST", `/v1/workflows/executions/${cancelled}/cancel`, { compensate: true });
+    expect(await at.ended(cancelled)).toMatchObject({ status: "cancelled", compensation: { status: "done" } });
+    expect(await undoneIn(cancelled)).toEqual(undone);
+  }, 60_000);
+});
+
+test("tickets of a stimulus are filed side by side, doubtful ones by a person", async () => {
+  await at.ok("POST", "/v1/stimulus-routes", { source: "helpdesk", workflow: "triage-map" });
+  const subjects = ["My invoice", "It hums", "A new password", "It glows"];
+  const tickets = subjects.map((subject, index) => ({ id: `T-${index + 1}`, subject }));
+  await at.ok("POST", "/v1/stimuli", { source: "helpdesk", content: JSON.stringify({ tickets }) });
+  const runs = async () => (await at.ok("GET", "/v1/workflows/executions?workflow_name=triage-map")).executions;
+  const run = await until(async () => (await runs())[0], { timeoutMs: 60_000, what: "the run of the stimulus" });
+  const asked = async () => {
+    const { pending_requests } = await at.ok("GET", "/v1/human-approvals");
+    const ours = pending_requests.filter(
+      ({ workflow_name }: { workflow_name: string }) => workflow_name === "triage-ticket",
+    );
+    return ours.length === 2 ? ours : null;
+  };
+  const approvals = await until(asked, { timeoutMs: 60_000, what: "both questions" });
+  for (const { id, prompt } of approvals) {
+    const isFirst = prompt.includes("It hums");
+    const decision = isFirst ? "approve" : "reject";
+    await at.ok("POST", `/v1/human-approvals/${id}/${decision}`, isFirst ? {} : { reason: "other" });
+  }
+  expect(await at.ended(run.id)).toMatchObject({
+    status: "completed",
+    final_output: {
+      failed: 0,
+      filed: [
+        { id: "T-1", queue: "billing", decided_by: "rules" },
+        { id: "T-2", queue: "hardware", decided_by: expect.any(String) },
+        { id: "T-3", queue: "access", decided_by: "rules" },
+        { id: "T-4", queue: "other", decided_by: expect.any(String) },
+      ],
+    },
+  });
+  const { items } = await at.ok("GET", `/v1/workflows/executions/${run.id}/items?state=TRIAGE`);
+  expect(items.map(({ index, status }: { index: number; status: string }) => [index, status])).toEqual(
+    [0, 1, 2, 3].map((index) => [index, "completed"]),
+  );
+}, 60_000);
+
+test("a nightly report, run by hand, waits for its figures and hands them on", async () => {
+  const { schedules } = await at.ok("GET", "/v1/workflows/nightly-report/schedules");
+  expect(schedules).toMatchObject([{ name: "nightly", cron: "30 2 * * *", paused: false }]);
+  expect(schedules[0].next_times).toHaveLength(5);
+  const input = { day: "monday", pause_seconds: 1 };
+  const { execution_id: id } = await at.ok("POST", `/v1/workflows/nightly-report/schedules/${schedules[0].id}/run`, {
+    input,
+  });
+  expect(await at.ended(id)).toMatchObject({
+    status: "completed",
+    schedule_id: schedules[0].id,
+    state_visits: { FIGURES: 2, LATER: 1 },
+    final_output: { orders: 118, report: "118 orders monday" },
+  });
+  expect(figures.reports).toEqual([{ day: "monday", text: "118 orders monday" }]);
+}, 60_000);

@@ -26,10 +26,13 @@ import { itemRecords } from "../../../../src/features/workflows/runs/items/recor
 import { mapResultsActivity } from "../../../../src/features/workflows/runs/items/results.ts";
 import { itemRoutes } from "../../../../src/features/workflows/runs/items/routes.ts";
 import { runLogRoutes } from "../../../../src/features/workflows/runs/log-routes.ts";
+import { migrating } from "../../../../src/features/workflows/runs/migrating/migrating.ts";
+import { migrateRoute } from "../../../../src/features/workflows/runs/migrating/route.ts";
 import { runsProjection } from "../../../../src/features/workflows/runs/projection.ts";
 import { createRunRecords } from "../../../../src/features/workflows/runs/records.ts";
 import { runRoutes } from "../../../../src/features/workflows/runs/routes.ts";
 import { createRuns, type Runs } from "../../../../src/features/workflows/runs/service.ts";
+import { admissionActivity } from "../../../../src/features/workflows/runs/start/admission.ts";
 import { subrunActivity } from "../../../../src/features/workflows/runs/start/subruns.ts";
 import { createApp } from "../../../../src/http/app.ts";
 import { listen } from "../../../../src/http/listen.ts";
@@ -95,6 +98,10 @@ export async function openFixture() {
         runtime: { of: (definition) => node.runtime.of(definition) },
         start: async (id, request) => (await ready.promise).startAs(id, false, request),
       }),
+      admissionActivity({
+        runtime: { of: (definition) => node.runtime.of(definition) },
+        admit: async (id, pending) => (await ready.promise).admitFollower(id, pending),
+      }),
     ],
   });
   const { runtime } = node;
@@ -130,6 +137,7 @@ export async function openFixture() {
     routes: [
       ...runRoutes({ runs, approvals, sql: stores.sql, rates: async () => ({}) }),
       ...runLogRoutes({ runs, runtime, streams: new EventStreams() }),
+      migrateRoute(migrating({ runtime, records, definitions })),
       ...itemRoutes({ runs, runtime, records: items }),
     ],
     authenticator: believing,

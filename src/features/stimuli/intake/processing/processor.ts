@@ -19,8 +19,8 @@ import {
 import type { Chosen, Settlement, Stimulus, StimulusRun } from "../../../../../actors/stimulus/stimulus.ts";
 import type { RunRequest } from "../../../../../actors/workflow/run/start/request.ts";
 import { isServiceAway } from "../../../../runtime/port.ts";
+import type { Waits } from "../../../workflows/waits/port.ts";
 import type { Router, Sources } from "../../sources/port.ts";
-import type { Waits } from "../../waits/port.ts";
 import { leaseMs } from "../acceptance.ts";
 import type { StimulusRecords } from "../records.ts";
 

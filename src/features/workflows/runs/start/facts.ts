@@ -6,8 +6,9 @@ import { workflowInput } from "../../../../../actors/manifest/json-schema/input-
 import type { TenantTerms } from "../../../../../actors/policy/quota.ts";
 import type { Definition } from "../../../../../actors/workflow/definition.ts";
 import { secretsOf } from "../../../../../actors/workflow/manifest/secrets.ts";
-import { maxDescendants, type RetryFacts, type RunFacts } from "../../../../../actors/workflow/run/start/plan-run.ts";
-import type { RetryRequest, RunRequest } from "../../../../../actors/workflow/run/start/request.ts";
+import type { AgainFacts } from "../../../../../actors/workflow/run/start/plan-again.ts";
+import { maxDescendants, type RunFacts } from "../../../../../actors/workflow/run/start/plan-run.ts";
+import type { ForkRequest, RetryRequest, RunRequest } from "../../../../../actors/workflow/run/start/request.ts";
 import {
   keptVolumes,
   type NamedVolumes,
@@ -62,7 +63,10 @@ export async function gatherRunFacts(
   const [input, attachments, storage, isContextAllowed] = await Promise.all([
     refusalOf(settleInput({ tenant, left }, request.input, definition.input_schema, most)),
     request.attachments.length === 0 ? [] : refusalOf(volumes.checkFiles(tenant, starter, request.attachments)),
-    storageFacts(volumes, request, definition, namedOnBlackboard(definition.storage, blackboard)),
+    storageFacts(volumes, request, definition, [
+      ...(request.keptVolumes ?? []),
+      ...namedOnBlackboard(definition.storage, blackboard),
+    ]),
     mayUseContext(contexts, request, request.securityContext, terms),
   ]);
   return { executionId, terms, workflow, descendants, input, attachments, storage, isContextAllowed };
@@ -75,13 +79,14 @@ const mayUseContext = async (
   { tier }: TenantTerms,
 ): Promise<boolean> => name === null || contexts.mayUse(tenant, name, starter, tier);
 
-export async function gatherRetryFacts(
+/** For a retry or a fork. @throws Problem 403, 422, 5xx where secrets cannot be used */
+export async function gatherAgainFacts(
   { volumes, references, contexts, terms: termsOf }: Omit<RunFactsOptions, "definitions" | "records">,
   executionId: string,
   earlierId: string,
   earlier: RunState,
-  request: RetryRequest,
-): Promise<RetryFacts> {
+  request: Omit<RetryRequest, "fromState"> | ForkRequest,
+): Promise<AgainFacts> {
   const { definition, header } = earlier;
   const { tenant, initiatedBy } = request;
   const use = workflowUse({ tenant, executionId, owner: tenant }, { initiatedBy, workflow: header.workflow_name });
@@ -89,7 +94,10 @@ export async function gatherRetryFacts(
   if (unusable !== null) throw unusable;
   const [terms, storage] = await Promise.all([
     termsOf(request.tenant),
-    storageFacts(volumes, request, definition, keptVolumes(header.volumes)),
+    storageFacts(volumes, request, definition, [
+      ...keptVolumes(header.volumes),
+      ...namedOnBlackboard(definition.storage, "patch" in request && isObject(request.patch) ? request.patch : {}),
+    ]),
   ]);
   const isContextAllowed = await mayUseContext(contexts, request, header.security_context, terms);
   return { executionId, earlierId, earlier, terms, storage, isContextAllowed };

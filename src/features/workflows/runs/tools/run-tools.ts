@@ -106,8 +106,13 @@ export function runTools({ runs, approvals }: RunToolOptions): readonly Manageme
       effect: "repeatable",
       description: "Cancel a workflow execution with everything it has under way",
       scope: "workflow:cancel",
-      arguments: Type.Object({ ...Id, reason: Type.Optional(Type.String()) }),
-      call: async (caller, given) => runs.cancel(await find(caller, given), readReason(given.reason)),
+      arguments: Type.Object({
+        ...Id,
+        reason: Type.Optional(Type.String()),
+        compensate: Type.Optional(Type.Boolean({ description: "Undo what was done, whatever the workflow says" })),
+      }),
+      call: async (caller, { reason, compensate = false, ...given }) =>
+        runs.cancel(await find(caller, given), readReason(reason), compensate),
     }),
     ...(["pause", "resume"] as const).map((action) =>
       defineTool({
@@ -137,7 +142,9 @@ export function runTools({ runs, approvals }: RunToolOptions): readonly Manageme
           countedFor: rateUserOf(identity),
           initiatedBy: initiatedBy(caller),
         };
-        return (await runs.retryAs(workId, false, execution_id.toLowerCase(), request)).started;
+        const { started } = await runs.retryAs(workId, false, execution_id.toLowerCase(), request);
+        const { forked_from: _, ...retried } = started;
+        return retried;
       },
     }),
     defineTool({

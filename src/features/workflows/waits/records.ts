@@ -71,7 +71,7 @@ export function waitRecords(sql: Sql) {
       const rows = await sql<{ run_id: string }[]>`
         select run_id from (
           select run_id, taken_at from stimulus_takers where tenant = ${tenant} and stimulus_id = ${id}
-          limit ${10 * shownTakers}) some
+          limit ${10 * shownTakers}) few
         group by run_id order by min(taken_at), run_id limit ${shownTakers}`;
       return rows.map(({ run_id }) => run_id);
     },

@@ -7,7 +7,7 @@ import { takerFacts } from "./takers.ts";
 import { telling } from "./telling.ts";
 
 export const waits = defineFeature({
-  name: "stimuli/waits",
+  name: "workflows/waits",
   tenantTables: ["workflow_waits", "stimulus_takers"],
   needs: {},
   open({ sql, runtime, now, info }) {

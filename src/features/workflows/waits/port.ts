@@ -1,4 +1,4 @@
-/** What other features may use of stimuli/waits. */
+/** What other features may use of workflows/waits. */
 import type { Stimulus } from "../../../../actors/stimulus/stimulus.ts";
 
 export { waitRows } from "./projection.ts";
