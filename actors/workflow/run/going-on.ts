@@ -40,7 +40,7 @@ export function goOn(run: RunTurn): void {
 
 /** Whether the state at work began more of its parts. */
 function takeUp(run: RunTurn): boolean {
-  if (run.state.paused_at !== null || run.state.current === null) return false;
+  if (run.state.current === null) return false;
   if (run.state.current.work.of === "batch") return batch.goOn(run);
   return kindOf(run.definition.kind).goOn?.(run) ?? false;
 }

@@ -65,8 +65,8 @@ export interface KindOfState<K extends StateKind> {
   /** Some of its lines have ended. Called after every turn as long as it leaves such lines among the others. */
   linesEnded?(run: RunTurn): void;
   /**
-   * Begins more of its parts, where it has room for them. Called at the end of every turn unless the run is paused.
-   * Returns whether anything changed.
+   * Begins more of its parts, where it has room for them and the run is not paused, or sees that all are over. Called at
+   * the end of every turn. Returns whether anything changed.
    */
   goOn?(run: RunTurn): boolean;
   /** Of activity `workflow.map_results` of this entry. */

@@ -73,7 +73,7 @@ export function firstBatch(body: BodyOf<typeof mapMessages.open_items>, context:
 export function goOn(run: RunTurn): boolean {
   finish(run);
   let begun = 0;
-  while (hasRoom(workOf(run))) {
+  while (run.state.paused_at === null && hasRoom(workOf(run))) {
     if (begun === mostAtOnce || run.effort.used > mostEffort) {
       run.tell(workflowRunProtocol, run.id, "advance", { entry: run.current.entry }, { coCommit: true });
       break;

@@ -10,9 +10,11 @@ import { iso } from "../../../kernel/time.ts";
 import type { MapState } from "../../definition/composed-states.ts";
 import type { Definition } from "../../definition.ts";
 import { mapResults } from "../activities/map-results.ts";
+import { jsonBytes } from "../blackboard/size.ts";
 import { immediately, type KindOfState, type StateResult } from "../kind.ts";
 import { workflowRunProtocol } from "../messages.ts";
 import { settle } from "../settling.ts";
+import type { RunState } from "../state.ts";
 import type { RunTurn } from "../turn.ts";
 import type { WorkOf } from "../work.ts";
 import { itemsOf, readBy } from "./items.ts";
@@ -63,7 +65,7 @@ export const mapKind: KindOfState<"Map"> = {
     const { failed } = counts(work);
     if (isTooMany(failed, work.total, run.stateOf("Map").tolerate)) beginCollecting(run, { ...work, is_lost: true });
     else if (isComplete(work)) beginCollecting(run, work);
-    else return distribute(run, work);
+    else return run.state.paused_at === null && distribute(run, work);
     return true;
   },
 
@@ -105,15 +107,37 @@ function distribute(run: RunTurn, before: MapWork): boolean {
     return { ...batch, granted: batch.granted + slots, todo: batch.todo - slots };
   });
   run.work({ ...before, batches });
-  for (; free > 0 && run.workOf("map").handed < before.total; isMoving = true) free -= open(run, state, free);
-  return isMoving;
+  if (free === 0 || before.handed === before.total) return isMoving;
+  return openSome(run, state, free) || isMoving;
+}
+
+/** Bytes that child records have of the blackboard: of those opened in one turn, and of all. */
+const mostOpenedBytes = 8 * 1_048_576;
+const mostCopiedBytes = 8 * mostOpenedBytes;
+
+/** @returns whether all were opened that there are slots for; others follow in a turn of their own */
+function openSome(run: RunTurn, state: MapState, slots: number): boolean {
+  const copy = readBy(state, run.state.blackboard);
+  const bytes = copy === run.state.blackboard ? run.state.blackboard_bytes : jsonBytes(copy);
+  // Where each would be large, a few have more items each.
+  const least = Math.ceil(state.concurrency / Math.max(1, Math.floor(mostCopiedBytes / bytes)));
+  const most = Math.max(1, Math.floor(mostOpenedBytes / bytes));
+  let free = slots;
+  for (let count = 0; free > 0 && run.workOf("map").handed < run.workOf("map").total; count++) {
+    if (count === most) {
+      run.tell(workflowRunProtocol, run.id, "advance", { entry: run.current.entry });
+      return false;
+    }
+    free -= open(run, state, free, copy, Math.max(state.batch, least));
+  }
+  return true;
 }
 
 /** Opens the next child record. @returns the slots that it was given */
-function open(run: RunTurn, state: MapState, free: number): number {
+function open(run: RunTurn, state: MapState, free: number, copy: RunState["blackboard"], most: number): number {
   const work = run.workOf("map");
-  const { items = [], header, definition, blackboard } = run.state;
-  const size = Math.min(state.batch, work.total - work.handed);
+  const { items = [], header, definition } = run.state;
+  const size = Math.min(most, work.total - work.handed);
   const end = work.handed + size;
   const skip = work.skipped.filter((index) => index < end);
   const slots = Math.min(free, Math.max(1, size - skip.length));
@@ -123,7 +147,7 @@ function open(run: RunTurn, state: MapState, free: number): number {
   const body = {
     header: { ...header, parent: null, timeout_ms: null, batch },
     definition: definitionFor(definition, place.state_name, state),
-    blackboard: readBy(state, blackboard),
+    blackboard: copy,
     items: items.slice(0, size),
     skip,
     slots,
@@ -143,11 +167,12 @@ function open(run: RunTurn, state: MapState, free: number): number {
   return slots;
 }
 
-/** The Map alone, and the states whose names an item could write by mistake. */
-function definitionFor(definition: Definition, name: string, { item }: MapState): Definition {
-  const written = item.kind === "System" ? item.env : {};
-  const states = Object.entries(definition.states).filter(([one]) => one === name || Object.hasOwn(written, one));
-  return { ...definition, context: {}, output_template: null, states: Object.fromEntries(states) };
+/** The Map without its list, and the states whose names an item could write by mistake. */
+function definitionFor({ schedules: _, ...definition }: Definition, name: string, state: MapState): Definition {
+  const written = state.item.kind === "System" ? state.item.env : {};
+  const others = Object.entries(definition.states).filter(([one]) => one !== name && Object.hasOwn(written, one));
+  const states = { ...Object.fromEntries(others), [name]: { ...state, items: null } };
+  return { ...definition, context: {}, input_schema: null, output_schema: null, output_template: null, states };
 }
 
 /** All is over: what is still open is given up, and the results are put together. */

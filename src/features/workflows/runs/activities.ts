@@ -2,7 +2,7 @@
 import type { NetworkSpec } from "../../../../actors/agent/manifest/spec.ts";
 import { cleanup, webhookCall } from "../../../../actors/workflow/run/activities.ts";
 import type { GuardedOptions } from "../../../adapters/egress/port.ts";
-import type { Activity } from "../../../runtime/port.ts";
+import type { Activity, Address } from "../../../runtime/port.ts";
 import { implement } from "../../../runtime/port.ts";
 import { callWebhook, mostAttempts } from "../../executions/port.ts";
 import { type Incidents, reportRefusedCall } from "../../incidents/port.ts";
@@ -11,12 +11,14 @@ import type { Volumes } from "../../volumes/port.ts";
 export interface WebhookOptions {
   readonly outside: GuardedOptions;
   readonly incidents: Pick<Incidents, "report">;
+  /** The run that an actor stands for; absent: each for itself. */
+  readonly runIdOf?: (actor: Address) => Promise<string>;
   /** Pause before the second attempt; it doubles. 1000 when absent. */
   readonly firstDelayMs?: number;
 }
 
 /** The activity `workflow.webhook`: calls the output handler of a state. */
-export function webhookActivity({ outside, incidents, firstDelayMs }: WebhookOptions): Activity {
+export function webhookActivity({ outside, incidents, firstDelayMs, runIdOf }: WebhookOptions): Activity {
   return implement(
     webhookCall,
     {
@@ -29,8 +31,9 @@ export function webhookActivity({ outside, incidents, firstDelayMs }: WebhookOpt
       const bounds = { timeoutMs: timeout_ms, maxAttempts: max_attempts, firstDelayMs };
       const request = { url, method, headers, body, network, ...bounds };
       const { tenant, key } = context.actor;
+      const executionId = (await runIdOf?.(context.actor)) ?? key;
       const answer = await callWebhook(request, context, outside, (error) =>
-        reportRefusedCall(incidents, { tenant, agentId: null, executionId: key }, error),
+        reportRefusedCall(incidents, { tenant, agentId: null, executionId }, error),
       );
       return { ...answer };
     },

@@ -31,6 +31,7 @@ import { itemFacts } from "./items/facts.ts";
 import { itemRecords } from "./items/records.ts";
 import { mapResultsActivity } from "./items/results.ts";
 import { itemRoutes } from "./items/routes.ts";
+import { runOf } from "./items/run-of.ts";
 import { runLogRoutes } from "./log-routes.ts";
 import { runMetrics } from "./metrics.ts";
 import { migrating } from "./migrating/migrating.ts";
@@ -128,6 +129,10 @@ export const runs = defineFeature({
     });
     const headerOf = async ({ tenant, key }: Address) =>
       (await runtime.of(workflowRun).at(tenant, key).read())?.header ?? null;
+    const runIdOf = async (actor: Address) => {
+      const state = (await runtime.of(workflowRun).readListed(actor.tenant, [actor.key])).get(actor.key);
+      return state === undefined ? actor.key : runOf(actor, state.header).executionId;
+    };
     const held = heldByRuns(runtime, records);
     executions.heldBy(held);
     volumes.heldBy(records.known);
@@ -185,7 +190,7 @@ export const runs = defineFeature({
         }),
         subrunActivity({ runtime, start: (id, request) => runs.startAs(id, false, request) }),
         admissionActivity({ runtime, admit: runs.admitFollower }),
-        webhookActivity({ outside, incidents }),
+        webhookActivity({ outside, incidents, runIdOf }),
         cleanupActivity(volumes),
         mapResultsActivity(items),
       ],

@@ -44,6 +44,7 @@ export class Company {
   constructor(
     readonly map: MapState,
     readonly header: Parameters<typeof headerOf>[0] = {},
+    private readonly seen: { readonly [key: string]: Json } = { seen: "all", unseen: "x" },
   ) {
     this.simOf(runId);
   }
@@ -69,12 +70,12 @@ export class Company {
   }
 
   start(): this {
-    const definition = definitionOf({ EACH: this.map, AFTER: noop() }, { context: { seen: "all", unseen: "x" } });
+    const definition = definitionOf({ EACH: this.map, AFTER: noop() });
     this.ask(runId, "start", {
       header: headerOf(this.header),
       definition,
       input: {},
-      overrides: {},
+      overrides: this.seen,
       resume: null,
     } as never);
     return this;

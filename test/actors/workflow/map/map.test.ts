@@ -211,6 +211,13 @@ test("what a run is told reaches its items: pause, cancel, erase, its own deadli
   paused.ask(runId, "resume", {});
   paused.settle();
   expect(indices(paused)).toEqual([1]);
+  const ended = new Company(mapOf(command(), numbers(1))).start().settle();
+  ended.ask(runId, "pause", {});
+  ended.settle();
+  finish(ended, 0);
+  // What is under way comes to its end, the Map as well.
+  ended.collect();
+  expect(ended.result.status).toBe("success");
   for (const [type, body, status] of [
     ["cancel", { reason: null }, "cancelled"],
     ["deadline", {}, "timed_out"],
@@ -364,4 +371,15 @@ test("a signal goes to the item that has waited longest for it, and to the next 
   company.collect();
   const results = company.result.results as ({ payload: Json } | null)[];
   expect(results.map((one) => one?.payload ?? null)).toEqual(["first", null, "second"]);
+});
+
+test("a large blackboard is copied into few records, one in a turn", () => {
+  const item = system("true {{item}}", [], { env: { SIZE: "{{#if seen}}1{{/if}}" } });
+  const map = mapOf(item, numbers(12), { concurrency: 10, batch: 1 });
+  const company = new Company(map, {}, { seen: "x".repeat(7 * 1_048_576) }).start();
+  expect(company.batches.length).toBeLessThan(5);
+  company.settle();
+  // As many as go into 64 MiB may be open at once: two items each, where one was asked for.
+  expect(company.batches.map(([, { items }]) => items?.length)).toEqual([2, 2, 2, 2, 2]);
+  expect(indices(company)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
 });

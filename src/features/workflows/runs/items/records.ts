@@ -7,6 +7,8 @@ import type { Sql } from "../../../../store/postgres/pool.ts";
 /** Bytes of results that a Map's own result holds: of each, and of all. */
 const maxInlineBytes = 65_536;
 const maxAllInlineBytes = 1_048_576;
+/** More than any Map has. */
+const mostItems = 1_000_000;
 /** Of the results of one page of a list. */
 const maxPageBytes = 8 * 1_048_576;
 
@@ -58,7 +60,7 @@ export function itemRecords(sql: Sql) {
     async list(tenant: string, of: ItemsOf, status: string | null, { limit, offset, after }: Page) {
       const from = after === null ? -1 : Number(after[0]);
       // A cursor that was tampered with finds nothing.
-      if (!Number.isInteger(from)) return { rows: [], limit };
+      if (!Number.isInteger(from) || from < -1 || from > mostItems) return { rows: [], limit };
       const rows = await sql<(ItemLine & { readonly is_shown: boolean })[]>`
         select index, status, attempts, case when is_shown then result end as result, error, execution_id, is_shown
         from (

@@ -11,7 +11,7 @@ import type { ItemRecords } from "./records.ts";
 import { ItemBody, ItemElement, ItemsQuery } from "./schema.ts";
 
 export interface ItemRoutesOptions {
-  readonly runs: Pick<Runs, "load">;
+  readonly runs: Pick<Runs, "find" | "load">;
   readonly runtime: Pick<Runtime, "of">;
   readonly records: ItemRecords;
 }
@@ -22,12 +22,6 @@ const Place = Type.Object({ id, index: Type.Integer({ minimum: 0, maximum: 1_000
 
 export function itemRoutes(options: ItemRoutesOptions): readonly Route[] {
   const { runs, records } = options;
-  /** @returns the last visit of a Map of the run @throws Problem 404, 422 `unknown_state` */
-  const lastVisit = async (tenant: string, runId: string, state: string): Promise<number> => {
-    const { definition, visits } = await runs.load(tenant, runId);
-    if (!Object.hasOwn(definition.states, state) || definition.states[state]?.kind !== "Map") throw noMap(state);
-    return Object.hasOwn(visits, state) ? (visits[state] ?? 0) : 0;
-  };
   return [
     defineRoute({
       method: "GET",
@@ -40,10 +34,13 @@ export function itemRoutes(options: ItemRoutesOptions): readonly Route[] {
       refusals: ["workflow_execution_not_found", "unknown_state"],
       handler: async ({ tenant, params, query }) => {
         const { state, status = null } = query;
-        const last = await lastVisit(tenant, params.id, state);
+        const { visits } = (await runs.find(tenant, params.id)).state;
         const page = pageOf(query, 1);
+        const last = Object.hasOwn(visits, state) ? (visits[state] ?? 0) : 0;
         const of = { runId: params.id, state, visit: query.visit ?? last };
         const { rows, limit } = await records.list(tenant, of, status, page);
+        // Items are there of Maps alone; where none are, the definition says why. It is part of the bulky state.
+        if (rows.length === 0) await requireMap(runs, tenant, params.id, state);
         return listOf("items", rows as ItemElement[], { ...page, limit }, ({ index }) => [String(index)]);
       },
     }),
@@ -63,26 +60,31 @@ function changing({ runs, runtime, records }: ItemRoutesOptions, order: Order, s
     responses: { 200: ItemElement },
     refusals: ["workflow_execution_not_found", "item_not_found", "invalid_state", "unknown_state"],
     handler: async ({ tenant, params, body }) => {
-      const { definition, visits } = await runs.load(tenant, params.id);
-      if (definition.states[body.state]?.kind !== "Map") throw noMap(body.state);
+      await runs.find(tenant, params.id);
       const run = runtime.of(workflowRun).at(tenant, params.id);
       const reply = await run.ask("item", { state: body.state, index: params.index, order });
       if (reply.outcome === "no_item") throw noItem(params.index);
-      if (reply.outcome === "not_running") throw new Problem("invalid_state", `${body.state} is not at work`);
+      if (reply.outcome === "not_running") {
+        await requireMap(runs, tenant, params.id, body.state);
+        throw new Problem("invalid_state", `${body.state} is not at work`);
+      }
       if (reply.outcome === "refused") {
         throw new Problem("invalid_state", `The item is ${reply.status}`, { status: reply.status });
       }
-      const visit = reply.visit ?? visits[body.state] ?? 1;
-      const item = await records.find(tenant, { runId: params.id, state: body.state, visit }, params.index);
+      const of = { runId: params.id, state: body.state, visit: reply.visit };
+      const item = await records.find(tenant, of, params.index);
       if (item === null) throw noItem(params.index);
       return item as ItemElement;
     },
   });
 }
 
-function noMap(state: string): Problem {
+/** @throws Problem 404, 422 `unknown_state` */
+async function requireMap(runs: Pick<Runs, "load">, tenant: string, runId: string, state: string): Promise<void> {
+  const { states } = (await runs.load(tenant, runId)).definition;
+  if (Object.hasOwn(states, state) && states[state]?.kind === "Map") return;
   const issue = { path: "state", message: `there is no Map ${state.slice(0, 100)}`, code: "unknown_state" };
-  return new Problem("unknown_state", "The workflow has no such Map", { issues: [issue] });
+  throw new Problem("unknown_state", "The workflow has no such Map", { issues: [issue] });
 }
 
 const noItem = (index: number): Problem => new Problem("item_not_found", `The Map has no item ${index}`);

@@ -17,7 +17,7 @@ export const ItemElement = Type.Object({
 });
 export type ItemElement = Static<typeof ItemElement>;
 
-const State = Type.String({ minLength: 1, maxLength: 64, description: "The name of the Map" });
+const State = Type.String({ pattern: "^[A-Za-z_][A-Za-z0-9_-]{0,63}$", description: "The name of the Map" });
 
 export const ItemsQuery = Type.Object({
   ...pagingQuery,
