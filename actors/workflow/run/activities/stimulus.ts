@@ -61,8 +61,7 @@ export const stimulusTaken = defineFact(
   }),
 );
 
-export const StimulusArrival = Type.Composite([Taken, Type.Object({ entry: Type.Integer() })]);
-export type StimulusArrival = Static<typeof StimulusArrival>;
+const StimulusArrival = Type.Composite([Taken, Type.Object({ entry: Type.Integer() })]);
 
 export const stimulusMessages = {
   /** A stimulus that the Wait of this entry takes; repeatable. */

@@ -16,7 +16,7 @@ import { matchSteps } from "./match-steps.ts";
 import type { WaitRecords } from "./records.ts";
 
 /** Waits of a source without a key (docs/reference/stimuli.md). */
-export const maxKeylessWaits = 1_000;
+const maxKeylessWaits = 1_000;
 /** Ids begin with the time of the node that minted them, ms. */
 const slackMs = 60_000;
 /** Stimuli of one read, and bytes of their contents; one is always read. */

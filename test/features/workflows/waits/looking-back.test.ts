@@ -53,7 +53,7 @@ describe("a value is found however its content writes it", () => {
   });
 });
 
-test("the oldest of the hour is taken, whatever became of it, unless it was discarded", async () => {
+test("the oldest of the hour is taken, unless it was discarded", async () => {
   const at = (ms: number) => new Date(Date.now() - ms);
   const put = (status: string, ms: number, n: number) =>
     putRow(sql, { source: "aged", status, received_at: at(ms), ...json, content: `{"n":${n}}` });

@@ -61,7 +61,7 @@ test("only what stands at a key that is waited for is looked up", async () => {
   expect(asked).toEqual(["any", "one"]);
 });
 
-test("those whose match does not hold are not told, and those that have left do not count", async () => {
+test("none is told whose match does not hold; those that have left do not count", async () => {
   const waits = [wait("a", 'payload.kind == "a"'), wait("b", 'payload.kind == "b"'), wait("left"), wait("c")];
   const { tell, asked } = world({ "": waits }, (taker) => taker !== "left");
   expect(await tell(stimulus)).toBe(2);
