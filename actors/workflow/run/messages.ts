@@ -5,9 +5,12 @@ import { parentMessages, workflowRunKind } from "../../execution/child.ts";
 import { outcomeOf } from "../../kernel/activity.ts";
 import { AuditedBy } from "../../kernel/audit.ts";
 import { AnyJson, JsonObject } from "../../kernel/json.ts";
-import { defineProtocol, message } from "../../kernel/message.ts";
+import { type BodyOf, defineProtocol, message } from "../../kernel/message.ts";
 import { Nothing, Nullable } from "../../kernel/schema.ts";
 import { Definition } from "../definition.ts";
+import { fleetMessages } from "./activities/fleet-results.ts";
+import { httpMessages } from "./activities/http-call.ts";
+import { toolMessages } from "./activities/tool-call.ts";
 import { agentStart, cleanup, commandRun, runStart, webhookCall } from "./activities.ts";
 import { RunHeader, RunStatus } from "./state.ts";
 
@@ -83,6 +86,9 @@ export const workflowRunProtocol = defineProtocol({
     run_started: message({ body: outcomeOf(runStart) }),
     webhook_answered: message({ body: outcomeOf(webhookCall) }),
     cleaned_up: message({ body: outcomeOf(cleanup) }),
+    ...toolMessages,
+    ...fleetMessages,
+    ...httpMessages,
     /** By the last turn of a child execution. */
     ...parentMessages,
     /** By the last turn of a sub-workflow. */
@@ -92,6 +98,7 @@ export const workflowRunProtocol = defineProtocol({
     /** Timers. */
     state_overdue: message({ body: Entry }),
     retry_due: message({ body: Entry }),
+    call_due: message({ body: Entry }),
     deadline: message({ body: Nothing }),
     /** Repeatable, like the three that follow. */
     cancel: message({ body: Type.Object({ reason: Nullable(Type.String()) }), reply: CancelReply }),
@@ -102,3 +109,5 @@ export const workflowRunProtocol = defineProtocol({
   },
 });
 export type WorkflowRunMessages = typeof workflowRunProtocol.messages;
+/** The body of one of them. */
+export type NewsOf<T extends keyof WorkflowRunMessages> = BodyOf<WorkflowRunMessages[T]>;

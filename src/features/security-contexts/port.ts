@@ -1,3 +1,4 @@
 /** What other features may use of security contexts. */
 export type { CallCounters } from "./counters.ts";
+export { requireDeployable } from "./deployable.ts";
 export type { ContextReader } from "./known.ts";

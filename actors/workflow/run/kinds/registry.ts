@@ -3,11 +3,14 @@ import type { StateKind } from "../../definition.ts";
 import { type AnyKind, StateFault } from "../kind.ts";
 import { agentKind } from "./agent.ts";
 import { containerRunKind } from "./container-run.ts";
+import { fleetKind } from "./fleet.ts";
+import { httpKind } from "./http.ts";
 import { humanKind } from "./human.ts";
 import { parallelAgentsKind } from "./parallel-agents.ts";
 import { parallelContainerRunKind } from "./parallel-container-run.ts";
 import { subworkflowKind } from "./subworkflow.ts";
 import { systemKind } from "./system.ts";
+import { toolKind } from "./tool.ts";
 
 /** Of a kind that cannot be registered yet. */
 const unbuilt: AnyKind = {
@@ -27,10 +30,10 @@ const kinds: Readonly<Record<StateKind, AnyKind>> = {
   Subworkflow: subworkflowKind,
   System: systemKind,
   Branch: unbuilt,
-  Fleet: unbuilt,
-  Http: unbuilt,
+  Fleet: fleetKind,
+  Http: httpKind,
   Map: unbuilt,
-  Tool: unbuilt,
+  Tool: toolKind,
   Wait: unbuilt,
 };
 

@@ -71,6 +71,8 @@ export interface ResolvedWorkflow {
   readonly definition: Definition;
   /** Security contexts that bind what its runs start: a tool call registered it. Absent: none. */
   readonly ceilings?: readonly string[];
+  /** Who registered it; null, like absent: that is not known. */
+  readonly deployer?: Starter | null;
 }
 
 /** What a run keeps of its starter's standing; only consumers bring a tier of their own. */

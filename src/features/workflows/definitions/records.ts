@@ -1,6 +1,7 @@
 /** The SQL of the tables `workflows` and `workflow_changes`, tenant first. */
 import type { Fragment } from "postgres";
 import { systemTenant } from "../../../../actors/identity/identity.ts";
+import type { Starter } from "../../../../actors/identity/starter.ts";
 import type { Json } from "../../../../actors/kernel/json.ts";
 import type { WorkflowMetadata } from "../../../../actors/workflow/manifest/judged.ts";
 import { isSemanticVersion, versionOrder } from "../../../../actors/workflow/version-order.ts";
@@ -68,6 +69,8 @@ export interface NewWorkflow
   readonly definition: string;
   readonly registeredBy: string;
   readonly registeredRealm: string;
+  /** Absent: it is not known. */
+  readonly deployer?: Starter;
   /** Security contexts that bind what its runs start beside their own; absent: none. */
   readonly ceilings?: readonly string[];
 }
@@ -118,6 +121,8 @@ export interface Located {
   readonly revision: string;
   /** Security contexts that bind what its runs start; null: none. */
   readonly context_ceilings: readonly string[] | null;
+  /** Null: it was registered before that was kept. */
+  readonly deployer: Starter | null;
 }
 
 const ownersOf = (tenant: string): string => texts([tenant, globalOwner]);
@@ -145,7 +150,8 @@ export function workflowRecords(sql: Sql) {
             select * from unnest(${tenants}::text[], ${texts(keys.map(({ name }) => name))}::text[])
               with ordinality as u (tenant, name, place)
             limit cardinality(${tenants}::text[])) asked,
-          lateral (select w.workflow_id, w.tenant, w.name, w.version, w.revision, w.context_ceilings from workflows w
+          lateral (select w.workflow_id, w.tenant, w.name, w.version, w.revision, w.context_ceilings, w.deployer
+            from workflows w
             where w.name = asked.name and w.tenant in (asked.tenant, ${globalOwner})
             order by (w.tenant = asked.tenant) desc, w.version_order desc, w.created_at desc limit 1) as found`;
     return new Map(rows.map(({ place, ...row }) => [nameOf(keys[place - 1] as Named), row]));
@@ -158,7 +164,7 @@ export function workflowRecords(sql: Sql) {
       if (version === null && !isUuid(ref)) return ref.includes("\0") ? null : latest({ tenant, name: ref });
       const [row] = await sql<
         Located[]
-      >`select w.workflow_id, w.tenant, w.name, w.version, w.revision, w.context_ceilings ${named(tenant, reference)}`;
+      >`select w.workflow_id, w.tenant, w.name, w.version, w.revision, w.context_ceilings, w.deployer ${named(tenant, reference)}`;
       return row ?? null;
     },
 
@@ -257,13 +263,14 @@ export function workflowRecords(sql: Sql) {
       await tx`
         insert into workflows (workflow_id, tenant, name, version, version_order, description, labels, annotations, tags,
           metadata, input_schema, manifest_yaml, manifest_sha256, definition, created_at, registered_at, registered_by,
-          registered_realm, context_ceilings)
+          registered_realm, context_ceilings, deployer)
         values (${workflowId}, ${owner}, ${workflow.name}, ${workflow.version}, ${versionOrder(workflow.version)},
           ${workflow.description}, ${JSON.stringify(workflow.labels)}::text::jsonb,
           ${JSON.stringify(workflow.annotations)}::text::json, ${texts(workflow.tags)}::text[],
           ${JSON.stringify(workflow.metadata)}::text::json, ${JSON.stringify(workflow.inputSchema)}::text::json,
           ${workflow.manifestYaml}, ${workflow.manifestSha256}, ${workflow.definition}, ${at}, ${at},
-          ${workflow.registeredBy}, ${workflow.registeredRealm}, ${ceilingsIn(workflow)}::text[])`;
+          ${workflow.registeredBy}, ${workflow.registeredRealm}, ${ceilingsIn(workflow)}::text[],
+          ${deployerIn(workflow)}::text::jsonb)`;
     },
 
     /** Registers again under the same id. @returns when it was first registered */
@@ -276,7 +283,8 @@ export function workflowRecords(sql: Sql) {
           input_schema = ${JSON.stringify(workflow.inputSchema)}::text::json, manifest_yaml = ${workflow.manifestYaml},
           manifest_sha256 = ${workflow.manifestSha256}, definition = ${workflow.definition}, revision = revision + 1,
           registered_at = ${at}, registered_by = ${workflow.registeredBy},
-          registered_realm = ${workflow.registeredRealm}, context_ceilings = ${ceilingsIn(workflow)}::text[]
+          registered_realm = ${workflow.registeredRealm}, context_ceilings = ${ceilingsIn(workflow)}::text[],
+          deployer = ${deployerIn(workflow)}::text::jsonb
         where workflow_id = ${workflowId} returning created_at`;
       return row?.created_at ?? at;
     },
@@ -321,4 +329,6 @@ export function workflowRecords(sql: Sql) {
   };
 }
 
+const deployerIn = ({ deployer }: NewWorkflow): string | null =>
+  deployer === undefined ? null : JSON.stringify(deployer);
 const ceilingsIn = ({ ceilings = [] }: NewWorkflow): string | null => (ceilings.length === 0 ? null : texts(ceilings));

@@ -1,5 +1,6 @@
 /** Registering manifests: judged against what this node offers and what the tenant sees, then stored as a version. */
 import { createHash } from "node:crypto";
+import { starterOf } from "../../../../actors/identity/starter.ts";
 import { isObject, type Json } from "../../../../actors/kernel/json.ts";
 import { type Issue, Problem } from "../../../../actors/kernel/problem.ts";
 import { joinedCeilings } from "../../../../actors/policy/ceilings.ts";
@@ -7,6 +8,7 @@ import type { JudgedWorkflow } from "../../../../actors/workflow/manifest/judged
 import { refusal } from "../../../../actors/workflow/manifest/judged.ts";
 import { secretsOf } from "../../../../actors/workflow/manifest/secrets.ts";
 import type { Waiter } from "../../../lib/guarded/judging.ts";
+import { requireDeployable } from "../../security-contexts/port.ts";
 import { judgeDocument, readWorkflow } from "./judging/judging.ts";
 import { type Caller, globalForbidden, mayPublish, type WorkflowParts } from "./parts.ts";
 import type { NewWorkflow } from "./records.ts";
@@ -52,7 +54,8 @@ export function registering(parts: WorkflowParts) {
   return {
     /**
      * Stores a manifest as a version of its name.
-     * @throws Problem 400 `malformed_body`, 413 `body_too_large`, 422 `invalid_manifest`, 403 `global_scope_forbidden`,
+     * @throws Problem 400 `malformed_body`, 413 `body_too_large`, 422 `invalid_manifest`, `unknown_security_context`,
+     *   403 `global_scope_forbidden`, `security_context_forbidden`,
      *   409 `workflow_version_exists`
      */
     async register(caller: Caller, text: string, options: RegisterOptions): Promise<Registered> {
@@ -64,6 +67,7 @@ export function registering(parts: WorkflowParts) {
       if (issues.length > 0) throw refusal(issues);
       await parts.references.requireAllowed(caller.identity, tenantOf(owner), secretsOf(definition));
       if (scope === "global" && !mayPublish(caller)) throw globalForbidden();
+      await requireDeployable(parts, caller, tenantOf(owner), definition.security_context ?? null);
       const workflow: Omit<NewWorkflow, "ceilings"> = {
         name: definition.name,
         version: definition.version,
@@ -78,6 +82,7 @@ export function registering(parts: WorkflowParts) {
         definition: JSON.stringify(definition),
         registeredBy: caller.identity.userId,
         registeredRealm: caller.identity.realm,
+        deployer: starterOf(caller.identity),
       };
       const at = new Date(now());
       const { workflowId, createdAt } = await store(caller, owner, workflow, force, at);

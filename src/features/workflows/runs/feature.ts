@@ -7,21 +7,28 @@ import type { Address } from "../../../runtime/port.ts";
 import { agents } from "../../agents/feature.ts";
 import { approvals } from "../../approvals/feature.ts";
 import { audit } from "../../audit/feature.ts";
+import { edgeFleet } from "../../edge/fleet/feature.ts";
 import { executionTokens } from "../../execution-tokens/feature.ts";
 import { executionSettings, executions } from "../../executions/feature.ts";
 import { judgedFacts } from "../../executions/port.ts";
 import { defineFeature } from "../../feature.ts";
 import { incidents } from "../../incidents/feature.ts";
+import { invocations } from "../../invocations/feature.ts";
 import { limits } from "../../limits/feature.ts";
 import { managementTools } from "../../management-tools/feature.ts";
+import { pipeline } from "../../pipeline/feature.ts";
 import { references } from "../../references/feature.ts";
 import { securityContexts } from "../../security-contexts/feature.ts";
 import { storageViolations } from "../../storage-violations/feature.ts";
 import { tools } from "../../tools/feature.ts";
 import { usageActivities } from "../../usage/activities/feature.ts";
 import { volumes } from "../../volumes/feature.ts";
+import { waitingCalls } from "../../waiting-calls/feature.ts";
 import { definitions } from "../definitions/feature.ts";
 import { cleanupActivity, webhookActivity } from "./activities.ts";
+import { fleetResultsActivity } from "./calls/fleet-results.ts";
+import { httpCallActivity } from "./calls/http-call.ts";
+import { toolCallActivity } from "./calls/tool-call.ts";
 import { commandActivity } from "./commands/commands.ts";
 import { registryLogins } from "./commands/registry-logins.ts";
 import { commandSecrets } from "./commands/secrets.ts";
@@ -64,6 +71,10 @@ export const runs = defineFeature({
     references,
     securityContexts,
     storageViolations,
+    edgeFleet,
+    invocations,
+    pipeline,
+    waitingCalls,
   },
   settings: {
     maxCommands: integer("SVC_MAX_COMMANDS", {
@@ -97,6 +108,11 @@ export const runs = defineFeature({
       securityContexts,
       storageViolations,
       usageActivities,
+      edgeFleet,
+      invocations,
+      pipeline,
+      tools,
+      waitingCalls,
     },
   ) {
     const { sql, dataDir, runtime, sandboxes, outside, streams, now, info } = node;
@@ -108,6 +124,7 @@ export const runs = defineFeature({
       volumes,
       references,
       contexts: securityContexts,
+      starters: node.starters,
       terms: node.tenants.terms,
       admit: async ({ tenant, countedFor }) => {
         const use = { tenant, user: countedFor ?? null, demands: [demands.of("workflow_execution")] };
@@ -173,6 +190,14 @@ export const runs = defineFeature({
         }),
         subrunActivity({ runtime, start: (id, request) => runs.startAs(id, false, request) }),
         webhookActivity({ outside, incidents }),
+        toolCallActivity({
+          ...{ runtime, pipeline, invocations },
+          waiting: waitingCalls,
+          contexts: securityContexts,
+          registry: tools,
+        }),
+        fleetResultsActivity(edgeFleet.reading),
+        httpCallActivity({ outside, incidents, references, headerOf, now }),
         cleanupActivity(volumes),
       ],
       projections: [runsProjection],

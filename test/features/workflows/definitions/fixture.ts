@@ -1,5 +1,6 @@
 /** The routes of workflow definitions over real stores; agents and runs are what a test says they are. */
 
+import { usualTerms } from "../../../../actors/policy/quota.ts";
 import { createAudit } from "../../../../src/features/audit/service.ts";
 import { createReferences } from "../../../../src/features/references/references.ts";
 import { workflowRoutes } from "../../../../src/features/workflows/definitions/routes.ts";
@@ -9,6 +10,7 @@ import { createLogger } from "../../../../src/http/operations/log.ts";
 import { believing, caller } from "../../../harness/callers.ts";
 import type { LooseJson } from "../../../harness/loose-json.ts";
 import { freshStores } from "../../../harness/stores.ts";
+import { contextsOf } from "../../security-contexts/fixture.ts";
 
 export interface Answer {
   readonly status: number;
@@ -51,6 +53,8 @@ export async function openFixture() {
   const workflows = createWorkflows({
     audit: createAudit({ now: Date.now, newId: () => Bun.randomUUIDv7() }),
     references: createReferences(),
+    terms: async (tenant) => usualTerms(tenant),
+    contexts: contextsOf(stores.sql),
     sql: stores.sql,
     offer: {
       isolations: ["process"],

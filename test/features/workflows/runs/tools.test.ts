@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Identity } from "../../../../actors/identity/identity.ts";
 import type { Json } from "../../../../actors/kernel/json.ts";
+import { usualTerms } from "../../../../actors/policy/quota.ts";
 import { approvalRecords } from "../../../../src/features/approvals/records.ts";
 import { createApprovals } from "../../../../src/features/approvals/service.ts";
 import { createAudit } from "../../../../src/features/audit/service.ts";
@@ -17,6 +18,7 @@ import { offer } from "../../../actors/workflow/manifest/fixture.ts";
 import { identityOf } from "../../../harness/callers.ts";
 import type { LooseJson } from "../../../harness/loose-json.ts";
 import { fakeRuntime } from "../../../harness/runtime/fake-runtime.ts";
+import { contextsOf } from "../../security-contexts/fixture.ts";
 import { type Fixture, openFixture } from "./fixture.ts";
 
 let fixture: Fixture;
@@ -34,6 +36,8 @@ beforeAll(async () => {
   const workflows = createWorkflows({
     audit: createAudit({ now: Date.now, newId: () => Bun.randomUUIDv7() }),
     references: createReferences(),
+    terms: async (tenant) => usualTerms(tenant),
+    contexts: contextsOf(fixture.stores.sql),
     sql: fixture.stores.sql,
     offer,
     visibleAgents: async (_, refs) => new Set(refs),
