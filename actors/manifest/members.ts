@@ -167,12 +167,12 @@ const headerBounds = {
   value: { max: 4096, pattern: /^[\t\x20-\x7e]*$/, form: "printable ASCII" },
 };
 /** What the sender or the connection decides. */
-const reserved =
+export const reservedHeader =
   /^(?:host|content-length|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|proxy-.*|x-svc-.*)$/i;
 
 /** Headers of a request that the service sends. */
 export const headers = pairs(64, headerBounds, (name, value) =>
-  reserved.test(name) ? "is set by the service" : noReference(value),
+  reservedHeader.test(name) ? "is set by the service" : noReference(value),
 );
 export const method = choice("POST", "PUT", "PATCH").or("POST");
 

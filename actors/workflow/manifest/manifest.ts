@@ -5,9 +5,10 @@ import { Fields } from "../../manifest/fields.ts";
 import { Findings } from "../../manifest/findings.ts";
 import { head } from "../../manifest/members.ts";
 import { object } from "../../manifest/object.ts";
-import { anything, either, flag, integer, text } from "../../manifest/shape.ts";
+import { anything, choice, either, flag, integer, list, text } from "../../manifest/shape.ts";
 import { checkStorable } from "../../manifest/storable.ts";
 import { type TextPaths, textPath } from "../../manifest/text-paths.ts";
+import { isContextName } from "../../policy/security/spec.ts";
 import type { Definition } from "../definition.ts";
 import { reservedKeys } from "../run/blackboard/variables.ts";
 import type { JudgedWorkflow, WorkflowOffer } from "./judged.ts";
@@ -16,7 +17,9 @@ import { metadata, noMetadata } from "./metadata.ts";
 import { findMissingPaths } from "./missing-paths.ts";
 import { warnOfPaths } from "./reachable.ts";
 import { referencesOf } from "./references.ts";
-import { namesOf, states } from "./states/states.ts";
+import { schedules } from "./schedules.ts";
+import { allNamesOf, namesOf } from "./states/by-name.ts";
+import { states } from "./states/states.ts";
 import { storage } from "./storage.ts";
 import { Templates } from "./templates.ts";
 
@@ -33,10 +36,7 @@ const context = either("must be an object", { object: anything })
   })
   .schema({ type: "object", maxProperties: maxContextKeys });
 
-type Body = Pick<
-  Definition,
-  "context" | "initial_state" | "max_total_transitions" | "strict_templates" | "storage" | "states"
->;
+type Body = Omit<Definition, "name" | "version" | "input_schema" | "output_schema" | "output_template">;
 
 const emptyBody: Body = {
   context: {},
@@ -58,11 +58,25 @@ const spec = object({
     .or(""),
   max_total_transitions: integer(1, 100).or(emptyBody.max_total_transitions),
   strict_templates: flag(),
-}).build(({ states, context, ...read }, fields, { paths }: Reading): Body => {
-  const body = { ...read, context: isObject(context) ? context : {}, states: Object.fromEntries(states ?? []) };
-  warnOfPaths(body.initial_state, body.states, paths, fields.findings);
-  return body;
-});
+  security_context: text({ min: 1, max: 128 }).check((name) =>
+    isContextName(name) ? null : ["there is no such security context", "unknown_security_context"],
+  ),
+  compensate_on: list(choice("failed", "cancelled", "timed_out"), 3).as((ends) => [...new Set(ends)]),
+  schedules,
+}).build(
+  ({ states, context, security_context, compensate_on, schedules, ...read }, fields, { paths }: Reading): Body => {
+    const body: Body = {
+      ...read,
+      context: isObject(context) ? context : {},
+      states: Object.fromEntries(states ?? []),
+      ...(security_context === null ? {} : { security_context }),
+      ...(compensate_on === null ? {} : { compensate_on }),
+      ...(schedules === null || schedules.length === 0 ? {} : { schedules: [...schedules] }),
+    };
+    warnOfPaths(body.initial_state, body.states, paths, fields.findings);
+    return body;
+  },
+);
 
 const manifest = object({ ...head("Workflow"), metadata: metadata.required(), spec: spec.required() });
 
@@ -85,6 +99,8 @@ export function judgeWorkflow(document: Json, offer: WorkflowOffer): JudgedWorkf
     offer,
     templates: new Templates(),
     states: namesOf(written),
+    names: allNamesOf(written),
+    isInBranch: false,
     shared: new Set(),
     paths: new Map(),
   };

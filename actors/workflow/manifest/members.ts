@@ -1,7 +1,7 @@
 /** Kinds of members that several parts of a workflow manifest share. */
 import { agentKey, folded } from "../../agent/manifest/metadata.ts";
 import { type Fields, textFault } from "../../manifest/fields.ts";
-import { maxTemplateCharacters, second } from "../../manifest/members.ts";
+import { maxTemplateCharacters, second, webUrlFault } from "../../manifest/members.ts";
 import { readDuration } from "../../manifest/quantities.ts";
 import {
   anyInput,
@@ -21,16 +21,22 @@ import { isLiteral, type Templates } from "./templates.ts";
 export interface Reading {
   readonly offer: WorkflowOffer;
   readonly templates: Templates;
-  /** Names of all states, whether or not they could be read. */
+  /** Names of the states that transitions may lead to here, whether or not they could be read. */
   readonly states: ReadonlySet<string>;
+  /** Names of all states of the run, those of branches too. */
+  readonly names: ReadonlySet<string>;
+  readonly isInBranch: boolean;
   /** Names of the shared volumes declared so far. */
   readonly shared: Set<string>;
   /** Where each state stands in the manifest. */
   readonly paths: Map<string, string>;
 }
 
-/** What a kind of state has of its own, and its timeout. */
-export type Of<S extends State> = Omit<S, "transitions" | "max_state_visits" | "outcome">;
+/** What a kind of state has of its own, its timeout and its retry. */
+export type Of<S extends State> = Omit<
+  S,
+  "transitions" | "max_state_visits" | "outcome" | "compensate" | "continue_as" | "branch"
+>;
 
 const templateRule = (source: string, { templates }: Reading, fields: Fields, key: string): Fault =>
   templates.check(fields, key, source) ? null : false;
@@ -64,10 +70,24 @@ export const blackboardKey = text({
   max: 128,
   pattern: /^[^\s\p{Cc}](?:[^\p{Cc}]*[^\s\p{Cc}])?$/u,
   form: "a plain name",
-}).check((name, { states }: Reading) => {
+}).check((name, { names }: Reading) => {
   if (reservedKeys.has(name)) return "is a reserved key of the blackboard";
-  return states.has(name) ? "is the name of a state" : null;
+  return names.has(name) ? "is the name of a state" : null;
 });
+
+/**
+ * An address that requests are sent to. A template is looked at with something harmless in the place of its values; what
+ * it becomes is judged when the request is sent.
+ */
+export const urlTemplate = text({ min: 1, max: 4096 })
+  .check((written, { templates }: Reading, fields, key) => {
+    if (!templates.check(fields, key, written)) return false;
+    return isLiteral(written) || !written.startsWith("{{") ? webUrlFault(withoutTags(written)) : null;
+  })
+  .required()
+  .or("");
+
+const withoutTags = (template: string): string => template.replace(/\{\{[^}]{0,4096}\}{2,4}/g, "1");
 
 const maxTimeoutSeconds = 30 * 24 * 3600;
 

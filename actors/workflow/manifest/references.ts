@@ -5,23 +5,22 @@ import type { Judge } from "../definition/parts.ts";
 import type { Definition, State } from "../definition.ts";
 import type { References } from "./judged.ts";
 import { isName } from "./members.ts";
+import { statesIn, workflowPath } from "./places.ts";
 
 type Named = References["agents"][number];
 
 /**
  * Templates are left out, and so is what nothing could be called.
- * @param paths of the states in the manifest; without them states are taken to be in a map
+ * @param paths of the states in the manifest; without them states are taken to be in maps
  */
 export function referencesOf(definition: Definition, paths: ReadonlyMap<string, string> = new Map()): References {
-  const states = Object.entries(definition.states).map(
-    ([name, state]) => [paths.get(name) ?? `spec.states.${name}`, state] as const,
-  );
+  const places = statesIn(definition, paths);
   const { volume_id } = definition.storage.workspace ?? { volume_id: null };
   return {
-    agents: states.flatMap(([path, state]) => agentsOf(state, path)).filter(({ name }) => isName(name)),
-    workflows: states.flatMap(([path, state]) =>
-      state.kind === "Subworkflow" && isName(state.workflow)
-        ? [{ name: state.workflow, path: `${path}.workflow_id` }]
+    agents: places.flatMap(({ state, path }) => agentsOf(state, path)).filter(({ name }) => isName(name)),
+    workflows: places.flatMap((place) =>
+      place.state.kind === "Subworkflow" && isName(place.state.workflow)
+        ? [{ name: place.state.workflow, path: workflowPath(place) }]
         : [],
     ),
     volumes: volume_id === null ? [] : [{ id: volume_id, path: "spec.storage.workspace.volume_id" }],

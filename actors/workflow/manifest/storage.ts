@@ -33,12 +33,12 @@ const sharedVolume = object({
   }).required(),
   storage_class,
   size_limit_bytes: integer(1, Ti),
-}).build(({ name, ...read }, fields, { states, shared }: Reading) => {
+}).build(({ name, ...read }, fields, { names, shared }: Reading) => {
   if (name === null) return null;
   if (name === workspaceName) fields.issue("name", "is the name of the workspace");
   if (shared.has(name)) fields.issue("name", "is the name of another volume");
   const key = `${name}_volume_id`;
-  if (states.has(key) || reservedKeys.has(key)) fields.issue("name", `its key ${key} is the name of a state`);
+  if (names.has(key) || reservedKeys.has(key)) fields.issue("name", `its key ${key} is the name of a state`);
   shared.add(name);
   return { name, ...read };
 });

@@ -12,6 +12,9 @@ const charactersPerText = 16;
 const maxVariantCharacters = 1_000_000;
 const mostVariants = 64;
 
+/** Of what states expect; compiling takes about 10 ms for each KiB. */
+const maxSchemaCharacters = 32 * 1024;
+
 const plain = { max: maxTemplateCharacters };
 
 /** Whether a text says the same for every blackboard. */
@@ -22,6 +25,7 @@ export class Templates {
   readonly read: { readonly path: string; readonly source: string }[] = [];
   private left = maxTagCharacters;
   private leftOfVariants = maxVariantCharacters;
+  private leftOfSchemas = maxSchemaCharacters;
 
   /** Adds issues for every text in a value, at any depth. */
   walk(fields: Fields, at: string, value: Json): void {
@@ -54,6 +58,14 @@ export class Templates {
       fields.issue(at, "the templates of the manifest are too long together", "invalid_template");
     }
     return isEnough;
+  }
+
+  /** Whether a JSON Schema of so many characters may still be compiled: all of the states share one bound. */
+  spendOnSchema(fields: Fields, at: string, characters: number): boolean {
+    this.leftOfSchemas -= characters;
+    if (this.leftOfSchemas >= 0) return true;
+    fields.issue(at, `the schemas of all states may have at most ${maxSchemaCharacters / 1024} KiB`, "invalid_schema");
+    return false;
   }
 
   /**

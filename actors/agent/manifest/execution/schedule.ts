@@ -1,12 +1,10 @@
 /** `spec.schedule`: what starts the agent by itself. */
-import { CronExpressionParser } from "cron-parser";
+import { cronFault, isTimeZone } from "../../../manifest/cron.ts";
 import { second } from "../../../manifest/members.ts";
 import { object, variants } from "../../../manifest/object.ts";
 import { choice, flag, integer, text } from "../../../manifest/shape.ts";
 import type { ScheduleSpec } from "../spec.ts";
 
-/** Any moment will do: whether an expression is one does not depend on the time. */
-const someTime = new Date(0);
 const enabled = flag(true);
 
 /** Null also where nothing is to start by itself: `manual`, or switched off. */
@@ -33,28 +31,3 @@ export const schedule = variants(
     manual: object({ enabled }).build((): ScheduleSpec | null => null),
   },
 );
-
-/** What is wrong with an expression, or null. */
-function cronFault(cron: string, tz: string): string | null {
-  if (cron.split(" ").length !== 5) return "must have five fields";
-  // `H` stands for a value the library draws by chance; everything else means the same every time.
-  if (!/^[0-9A-Za-z*/,?#\- ]+$/.test(cron) || /(?<![A-Za-z])H(?![A-Za-z])/i.test(cron)) {
-    return "is not a cron expression";
-  }
-  try {
-    CronExpressionParser.parse(cron, { tz, currentDate: someTime }).next();
-    return null;
-  } catch {
-    return "is not a cron expression that ever comes true";
-  }
-}
-
-function isTimeZone(name: string): boolean {
-  if (!/^[A-Za-z]/.test(name)) return false;
-  try {
-    new Intl.DateTimeFormat("en", { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
-}

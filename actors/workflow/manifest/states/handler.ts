@@ -1,22 +1,10 @@
 /** `output_handler` of a state: what its output goes through before it is the result's. */
 import { handlerRetry, handlerTimeout, handlerType } from "../../../agent/manifest/execution/delivery.ts";
 import type { OutputHandler } from "../../../agent/manifest/execution/results.ts";
-import { headers, method, webUrlFault } from "../../../manifest/members.ts";
+import { headers, method } from "../../../manifest/members.ts";
 import { object, variants } from "../../../manifest/object.ts";
-import { flag, text } from "../../../manifest/shape.ts";
-import { agentReference, type Reading, template } from "../members.ts";
-import { isLiteral } from "../templates.ts";
-
-/** A template is looked at with something harmless in the place of its values; what it becomes is judged when sent. */
-const url = text({ min: 1, max: 4096 })
-  .check((written, { templates }: Reading, fields, key) => {
-    if (!templates.check(fields, key, written)) return false;
-    return isLiteral(written) || !written.startsWith("{{") ? webUrlFault(withoutTags(written)) : null;
-  })
-  .required()
-  .or("");
-
-const withoutTags = (template: string): string => template.replace(/\{\{[^}]{0,4096}\}{2,4}/g, "1");
+import { flag } from "../../../manifest/shape.ts";
+import { agentReference, type Reading, template, urlTemplate } from "../members.ts";
 
 export const outputHandler = variants(
   "type",
@@ -43,7 +31,7 @@ export const outputHandler = variants(
         return headers;
       }),
       retry: handlerRetry.strict("the retry of a webhook").section(),
-      url,
+      url: urlTemplate,
       method,
       body_template: template,
       timeout_seconds: handlerTimeout(300, 30),

@@ -1,21 +1,24 @@
 /** The kind of state that runs another workflow. */
 import { folded } from "../../../agent/manifest/metadata.ts";
+import { maxTemplateCharacters } from "../../../manifest/members.ts";
 import { object } from "../../../manifest/object.ts";
-import { choice } from "../../../manifest/shape.ts";
+import { choice, text } from "../../../manifest/shape.ts";
 import type { SubworkflowState } from "../../definition/states.ts";
-import { blackboardKey, filledTemplate, isName, type Of, templateTree, timeout } from "../members.ts";
+import { blackboardKey, isName, type Of, type Reading, templateTree, timeout } from "../members.ts";
 import { isLiteral } from "../templates.ts";
 
+/** A workflow by name, by id, or by a template that will say which; it need not be there yet. */
+export const subworkflowTarget = text({ max: maxTemplateCharacters, pattern: /\S/, form: "more than blanks" })
+  .check((source, { templates }: Reading, fields, key) => (templates.check(fields, key, source) ? null : false))
+  .as((workflow, _scope, fields, key) => {
+    if (isLiteral(workflow) && !isName(workflow)) {
+      fields.warn(key, "workflow_not_found", "No workflow can have this name");
+    }
+    return folded(workflow);
+  });
+
 export const subworkflowState = object({
-  // A name, an id or a template; it need not be there yet.
-  workflow_id: filledTemplate
-    .as((workflow, _scope, fields, key) => {
-      if (isLiteral(workflow) && !isName(workflow)) {
-        fields.warn(key, "workflow_not_found", "No workflow can have this name");
-      }
-      return folded(workflow);
-    })
-    .or(""),
+  workflow_id: subworkflowTarget.required().or(""),
   mode: choice("blocking", "fire_and_forget").required(),
   input: templateTree,
   timeout,

@@ -1,12 +1,12 @@
 /** `transitions` of a state: when which state comes next. */
+import { suggestion } from "../../../kernel/nearest.ts";
 import { object, variants } from "../../../manifest/object.ts";
 import { choice, list, number, Shape, text } from "../../../manifest/shape.ts";
 import { textPath } from "../../../manifest/text-paths.ts";
-import { ExpressionError, parseExpression } from "../../../template/expression.ts";
 import { type Condition, scoreRules, type Transition } from "../../definition/parts.ts";
 import { type Reading, template } from "../members.ts";
+import { expression, maxExpressionCharacters } from "./expression.ts";
 
-const maxExpressionCharacters = 4096;
 const anyScore = number(-1_000_000, 1_000_000);
 const requiredScore = anyScore.required();
 /** What a process can end with, and room to spare. */
@@ -71,32 +71,16 @@ const conditions = {
   input_equals_yes: alone("approved"),
   rejected: alone("rejected"),
   input_equals_no: alone("rejected"),
-  custom: object({
-    expression: text({ min: 1, max: maxExpressionCharacters })
-      .check((expression, { templates }: Reading, fields, key) =>
-        templates.spend(fields, key, 2 * expression.length) ? expressionFault(expression) : false,
-      )
-      .required(),
-  }).build(({ expression }): Condition | null => (expression === null ? null : { on: "custom", expression })),
+  custom: object({ expression: expression.required() }).build(({ expression }): Condition | null =>
+    expression === null ? null : { on: "custom", expression },
+  ),
 };
-
-function expressionFault(expression: string): readonly [string, string] | null {
-  try {
-    parseExpression(expression);
-    return null;
-  } catch (error) {
-    if (!(error instanceof ExpressionError)) throw error;
-    return [error.message.slice(0, 300), "invalid_expression"];
-  }
-}
 
 const transition = variants(
   "condition",
   {
     condition: choice(...(Object.keys(conditions) as (keyof typeof conditions)[])).or("always"),
-    target: text()
-      .check((target, { states }: Reading) => (states.has(target) ? null : `there is no state ${shown(target)}`))
-      .required(),
+    target: text().check(targetFault).required(),
     feedback: template,
   },
   conditions,
@@ -113,6 +97,13 @@ export const transitions = list(transition.named("Transition"), 64)
     return [...transitions];
   })
   .required("is required; an empty list makes the state terminal");
+
+/** What is wrong with what a transition of a branch, or of none, leads to; null: nothing. */
+export function targetFault(target: string, { states, names }: Reading): string | null {
+  if (states.has(target)) return null;
+  if (names.has(target)) return `no transition leads into a branch or out of one, and ${target} is elsewhere`;
+  return `there is no state ${shown(target)}${suggestion(target, states)}`;
+}
 
 const shown = (name: string): string => JSON.stringify(name.length > 80 ? `${name.slice(0, 80)}…` : name);
 
