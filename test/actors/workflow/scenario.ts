@@ -7,6 +7,9 @@ import { approvalProtocol } from "../../../actors/approval/messages.ts";
 import type { ActorDefinition } from "../../../actors/kernel/actor.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import type { Definition } from "../../../actors/workflow/definition.ts";
+import { fleetResults } from "../../../actors/workflow/run/activities/fleet-results.ts";
+import { httpCall } from "../../../actors/workflow/run/activities/http-call.ts";
+import { toolCall } from "../../../actors/workflow/run/activities/tool-call.ts";
 import { agentStart, cleanup, commandRun, runStart } from "../../../actors/workflow/run/activities.ts";
 import { jsonBytes } from "../../../actors/workflow/run/blackboard/size.ts";
 import type { StoredEvent } from "../../../actors/workflow/run/record/events.ts";
@@ -29,7 +32,10 @@ const elementCheck = TypeCompiler.Compile(RunElement);
 const graphCheck = TypeCompiler.Compile(RunGraph);
 
 const inputs = new Map(
-  [agentStart, cleanup, commandRun, runStart].map(({ name, input }) => [name, TypeCompiler.Compile(input)]),
+  [agentStart, cleanup, commandRun, runStart, toolCall, fleetResults, httpCall].map(({ name, input }) => [
+    name,
+    TypeCompiler.Compile(input),
+  ]),
 );
 const toApprovals = new Map(
   Object.entries(approvalProtocol.messages).map(([type, { body }]) => [type, TypeCompiler.Compile<TSchema>(body)]),

@@ -2,7 +2,7 @@
  * The command of a Fleet state, as hosts run it by `cmd.run`. No value of a template stands in text that a shell parses:
  * it is an argument of its own, or a parameter of the script.
  */
-import { isObject, type Json } from "../../../kernel/json.ts";
+import type { Json } from "../../../kernel/json.ts";
 import type { Part } from "../../../template/template.ts";
 import { StateFault } from "../kind.ts";
 import type { RunTurn } from "../turn.ts";
@@ -17,8 +17,6 @@ import { renderShell, requireArgument } from "./text.ts";
 export function hostCommand(run: RunTurn, command: Json): { readonly [name: string]: Json } {
   if (typeof command === "string") return ofText(run.renderParts(command));
   if (Array.isArray(command)) return ofList(command.map((one: Json) => run.renderParts(String(one))));
-  if (isObject(command) && typeof command.text === "string") return hostCommand(run, command.text);
-  if (isObject(command) && Array.isArray(command.list)) return hostCommand(run, command.list);
   throw new StateFault("template_value_invalid", "The command is neither a text nor a list");
 }
 
