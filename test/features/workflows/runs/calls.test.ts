@@ -122,7 +122,7 @@ describe("Tool", () => {
     expect(refused.items).toMatchObject([{ code: "rate_limited" }]);
   });
 
-  test("under a context waits for a person, across kill -9, and for a starter who is gone does nothing", async () => {
+  test("waits for a person across kill -9; a starter who is gone gets nothing", async () => {
     const state = { kind: "Tool", tool: "svc.agent.list", arguments: { limit: 1 }, timeout: "2s" };
     const spec = { security_context: "careful" };
     const key = await post("/v1/api-keys", { name: "k", scopes: ["workflow:run", "workflow:read", "agent:list"] });
