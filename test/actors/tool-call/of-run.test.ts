@@ -44,7 +44,7 @@ class Story {
   }
 }
 
-test("asks about the run's state, and tells the run of people and of the end in their commits", () => {
+test("tells the run of people and of the end, each in one commit with it", () => {
   const story = new Story([fromContext(), fromManifest()]);
   expect(story.sent("approval")[0]).toMatchObject(["open", { execution_id: "r1", ...place, kind: "tool_call" }]);
   story.decide("approved").decide("approved").runs();

@@ -82,7 +82,7 @@ describe("a Tool state", () => {
     expect(run.result).toMatchObject({ status: "failed", error: "rate_limited" });
   });
 
-  test("stands still while people are asked, shows whom it waits for, and tells of the decision", () => {
+  test("stands still while people are asked, and shows whom it waits for", () => {
     const run = Calls.of(tool({ timeout_ms: 5 * minute }));
     run.answers({ is: "waiting" });
     run.sim.now += minute;
