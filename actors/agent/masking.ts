@@ -13,14 +13,18 @@ const hidden = [
   "spec.execution.delivery.destinations.*.secret",
 ].map((path) => path.split("."));
 
-/** The same of a workflow's; a value that is a template is no secret of its author's. */
-const hiddenOfWorkflow = [
-  "spec.states.*.env.*",
-  "spec.states.*.steps.*.env.*",
-  "spec.states.*.notify.*.secret",
-  "spec.states.*.escalate.notify.*.secret",
-  "spec.states.*.output_handler.headers.*",
-].map((path) => path.split("."));
+/** The same of a workflow's state; a value that is a template is no secret of its author's. */
+const hiddenOfState = [
+  "env.*",
+  "headers.*",
+  "steps.*.env.*",
+  "notify.*.secret",
+  "escalate.notify.*.secret",
+  "output_handler.headers.*",
+];
+/** Its states, what a Map does for each item, and those of branches. */
+const states = ["spec.states.*", "spec.states.*.state", "spec.states.*.branches.*.states.*"];
+const hiddenOfWorkflow = states.flatMap((state) => hiddenOfState.map((path) => `${state}.${path}`.split(".")));
 
 /** A workflow's document with its environment, and all credentials for other services, hidden. */
 export function maskedWorkflow(document: Json): Json {

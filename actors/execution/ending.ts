@@ -115,5 +115,5 @@ function tellParent(turn: ExecutionTurn, status: Status, output: string | null):
   };
   // A workflow that started it is its parent; what it starts itself belongs to no workflow.
   const kind = header.workflow_execution_id === parent ? workflowRunKind : executionProtocol.kind;
-  turn.tell({ kind, messages: parentMessages }, parent, "child_ended", end);
+  turn.tell({ kind, messages: parentMessages }, header.told ?? parent, "child_ended", end);
 }

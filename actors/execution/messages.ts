@@ -313,7 +313,7 @@ const ofDispatch = { instance_id: Nullable(Type.String()), dispatch_id: Type.Str
 
 export const executionProtocol = defineProtocol({
   kind: "execution",
-  version: 14,
+  version: 15,
   messages: {
     /** The same again gets the same reply. */
     start: message({ body: Type.Object({ header: Header, plan: Plan }), reply: StartReply }),

@@ -88,6 +88,7 @@ export const problems = {
   dead_letter_not_found: 404,
   workflow_not_found: 404,
   workflow_execution_not_found: 404,
+  item_not_found: 404,
   swarm_not_found: 404,
   approval_not_found: 404,
   invocation_not_found: 404,
@@ -192,6 +193,7 @@ export const problems = {
   too_many_streams: 429,
   too_many_children: 429,
   too_many_checks: 429,
+  signal_buffer_full: 429,
   // dispatch gateway
   agent_mismatch: 403,
   dispatch_not_found: 404,

@@ -58,6 +58,8 @@ export const StimulusElement = Type.Object({
   attempts: Type.Integer(),
   workflow_execution_id: Nullable(Text),
   route_id: Nullable(Text),
+  /** Runs that waited for it and took it, the first 100. */
+  taken_by: Type.Array(Text),
   replay_of: Nullable(Text),
   replayed_by: Nullable(Text),
   received_by: Principal,
@@ -100,6 +102,7 @@ export interface StimulusRow {
   readonly error_message: string | null;
   readonly error_details: { readonly [member: string]: Json } | null;
   readonly attempts: number;
+  readonly taken_by: readonly string[];
   readonly replay_of: string | null;
   readonly replayed_by: string | null;
   readonly received_by_kind: string;
@@ -161,8 +164,10 @@ function shared(row: StimulusRow) {
     error_message,
     error_details: row.error_details,
     attempts: row.attempts,
-    workflow_execution_id: row.status === "classified" ? row.run_id : null,
+    // One that only Waits took has no classification.
+    workflow_execution_id: row.status === "classified" && classification !== null ? row.run_id : null,
     route_id: row.source_id,
+    taken_by: [...row.taken_by],
     replay_of: row.replay_of,
     replayed_by: row.replayed_by,
     received_by: { kind: received_by_kind, sub: received_by_sub },

@@ -38,6 +38,9 @@ export function namedWorkflow(
   return { workflow: direct.workflow, version: direct.workflowVersion, detail: detailOf("deterministic") };
 }
 
+/** Neither its source nor a router says where a stimulus goes. */
+const unrouted = "no_router_configured";
+
 /** @param facts `named`: what `namedWorkflow` answered; `router`: the tenant's, needed only where that is null */
 export function planRouting<Router>({
   named,
@@ -49,7 +52,7 @@ export function planRouting<Router>({
   if (named !== null) return { kind: "start", chosen: named };
   if (router !== null) return { kind: "classify", router };
   const message = "No source route names a workflow, and the tenant has no router";
-  return { kind: "end", failure: failure("no_router_configured", message) };
+  return { kind: "end", failure: failure(unrouted, message) };
 }
 
 /** The person whose rates a stimulus counts in; null for a webhook, which is none. */
@@ -116,6 +119,15 @@ function runInput(stimulus: Stimulus): Json {
 export function classified({ workflow_id, workflow_name }: StimulusRun, detail: ClassificationDetail): Settlement {
   const started = { workflow_id, workflow_name };
   return { status: "classified", started, detail: { ...detail, ...started } };
+}
+
+/**
+ * How a stimulus ends that some Waits took: where nothing routed it, with what they do.
+ * @param takenBy runs that took it
+ */
+export function settledWithTakers(settlement: Settlement, takenBy: readonly string[]): Settlement {
+  const isUnrouted = settlement.status !== "classified" && settlement.code === unrouted;
+  return isUnrouted && takenBy.length > 0 ? { status: "classified", started: null, detail: null } : settlement;
 }
 
 /** A run that an earlier attempt started under a configuration that has changed since. */

@@ -112,7 +112,10 @@ export interface StimulusRun {
   readonly workflow_name: string;
 }
 
-/** How the processing of a stimulus ended. */
-export type Settlement =
+/** It started a run; or nothing routed it, and states of runs that waited for it took it. */
+export type Classified =
   | { readonly status: "classified"; readonly started: StimulusRun; readonly detail: ClassificationDetail }
-  | Failure;
+  | { readonly status: "classified"; readonly started: null; readonly detail: null };
+
+/** How the processing of a stimulus ended. */
+export type Settlement = Classified | Failure;

@@ -32,6 +32,11 @@ export class Effort {
 
   constructor(private readonly most = mostSteps) {}
 
+  /** Steps that were taken. */
+  get used(): number {
+    return this.steps;
+  }
+
   /** @throws TemplateError when that is too much */
   spend(steps: number): void {
     this.steps += steps;

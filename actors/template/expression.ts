@@ -50,6 +50,19 @@ export function parseExpression(text: string): Expression {
   }
 }
 
+/** The paths that an infix expression asks for, each once; of one in the form of a template they are not known. */
+export function pathsIn(expression: Expression): readonly (readonly string[])[] {
+  if (expression.form === "template") return [];
+  const found = new Map<string, readonly string[]>();
+  const waiting: Node[] = [expression.root];
+  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+    if (node.is === "path") found.set(JSON.stringify(node.names), node.names);
+    else if (node.is === "not") waiting.push(node.of);
+    else if (node.is !== "literal") waiting.push(node.left, node.right);
+  }
+  return [...found.values()];
+}
+
 /** @throws ExpressionError the fault of the infix reading: it is what authors mostly write */
 function templateValue(text: string, infix: ExpressionError): (variables: Variables, effort: Effort) => Value {
   // Templates allow nearly any character in a name: a mistyped operator would become a path that leads nowhere.

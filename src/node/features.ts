@@ -44,6 +44,7 @@ import { classification } from "../features/stimuli/classification/feature.ts";
 import { history } from "../features/stimuli/history/feature.ts";
 import { intake } from "../features/stimuli/intake/feature.ts";
 import { sources } from "../features/stimuli/sources/feature.ts";
+import { waits } from "../features/stimuli/waits/feature.ts";
 import { storageViolations } from "../features/storage-violations/feature.ts";
 import { swarms } from "../features/swarms/feature.ts";
 import { tenants } from "../features/tenants/feature.ts";
@@ -99,6 +100,7 @@ export const features = [
   swarms,
   cluster,
   sources,
+  waits,
   classification,
   intake,
   history,

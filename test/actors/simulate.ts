@@ -51,7 +51,10 @@ export class Simulation {
     private readonly definition: ActorDefinition<TSchema, Messages>,
     readonly key = "0190f3c4-0000-7000-8000-000000000001",
     readonly tenant = "north",
+    /** Where its ids begin: those of two actors differ. */
+    firstId = 0,
   ) {
+    this.count = firstId;
     this.stateCheck = compiledOnce(definition.state);
     for (const [type, schema] of Object.entries(definition.messages)) this.checks.set(type, compiledOnce(schema.body));
   }

@@ -12,6 +12,7 @@ import { benchEgress } from "./egress.ts";
 import { benchErasing } from "./erasing.ts";
 import { benchIdentity } from "./identity.ts";
 import { benchLists } from "./lists.ts";
+import { benchMaps } from "./maps.ts";
 import { benchMemory } from "./memory.ts";
 import { benchNodes } from "./nodes.ts";
 import { benchRates } from "./rates.ts";
@@ -43,6 +44,7 @@ const benches = {
   streams: benchStreams,
   memory: benchMemory,
   workflows: benchWorkflows,
+  map: benchMaps,
   stimuli: benchStimuli,
   "stimuli-memory": benchStimuliMemory,
   lists: benchLists,

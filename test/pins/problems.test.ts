@@ -273,6 +273,7 @@ const pinned: Record<string, number> = {
   execution_not_yours: 403,
   tenant_mismatch: 403,
   session_not_found: 404,
+  signal_buffer_full: 429,
   invalid_public_key: 422,
 };
 

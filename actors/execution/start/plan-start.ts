@@ -61,6 +61,7 @@ function settle(request: StartRequest, facts: StartFacts): StartPlan {
       workflow_name: origin.workflow?.name ?? null,
       workflow_execution_id: origin.workflow?.executionId ?? null,
       hierarchy: hierarchyOf(executionId, request, spec.swarm),
+      ...(origin.parent?.told === undefined ? {} : { told: origin.parent.told }),
       security_context: agent.context.name,
       initiating_user_sub: origin.initiatingUserSub,
       ...startedBy(request.startedBy),

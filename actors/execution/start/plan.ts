@@ -93,6 +93,8 @@ export const Header = Type.Object({
   workflow_name: Nullable(Type.String()),
   workflow_execution_id: Nullable(Type.String()),
   hierarchy: Hierarchy,
+  /** The child record of items of a Map that hears of it in place of the run, its parent; absent: none. */
+  told: Type.Optional(Type.String()),
   security_context: Nullable(Type.String()),
   initiating_user_sub: Nullable(Type.String()),
   /** For whom its management tools act; absent: there are none. */

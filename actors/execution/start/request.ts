@@ -20,6 +20,8 @@ export interface StartOrigin {
     readonly depth: number;
     readonly path: readonly string[];
     readonly swarmId: string | null;
+    /** See `Header`. */
+    readonly told?: string;
   } | null;
   readonly workflow: { readonly name: string; readonly executionId: string } | null;
   readonly initiatingUserSub: string | null;

@@ -11,13 +11,17 @@ import { type TextPaths, textPath } from "../../manifest/text-paths.ts";
 import { isContextName } from "../../policy/security/spec.ts";
 import type { Definition } from "../definition.ts";
 import { reservedKeys } from "../run/blackboard/variables.ts";
+import { checkBranches } from "./checks/branches.ts";
+import { checkCompensations } from "./checks/compensations.ts";
+import { warnOfUnboundedMaps } from "./checks/maps.ts";
+import { findMissingPaths } from "./checks/missing-paths.ts";
+import { warnOfPaths } from "./checks/reachable.ts";
+import { Ways } from "./checks/ways.ts";
 import type { JudgedWorkflow, WorkflowOffer } from "./judged.ts";
 import type { Reading } from "./members.ts";
 import { metadata, noMetadata } from "./metadata.ts";
-import { findMissingPaths } from "./missing-paths.ts";
-import { warnOfPaths } from "./reachable.ts";
 import { referencesOf } from "./references.ts";
-import { schedules } from "./schedules.ts";
+import { checkScheduledInputs, schedules } from "./schedules.ts";
 import { allNamesOf, namesOf } from "./states/by-name.ts";
 import { states } from "./states/states.ts";
 import { storage } from "./storage.ts";
@@ -64,18 +68,14 @@ const spec = object({
   compensate_on: list(choice("failed", "cancelled", "timed_out"), 3).as((ends) => [...new Set(ends)]),
   schedules,
 }).build(
-  ({ states, context, security_context, compensate_on, schedules, ...read }, fields, { paths }: Reading): Body => {
-    const body: Body = {
-      ...read,
-      context: isObject(context) ? context : {},
-      states: Object.fromEntries(states ?? []),
-      ...(security_context === null ? {} : { security_context }),
-      ...(compensate_on === null ? {} : { compensate_on }),
-      ...(schedules === null || schedules.length === 0 ? {} : { schedules: [...schedules] }),
-    };
-    warnOfPaths(body.initial_state, body.states, paths, fields.findings);
-    return body;
-  },
+  ({ states, context, security_context, compensate_on, schedules, ...read }): Body => ({
+    ...read,
+    context: isObject(context) ? context : {},
+    states: Object.fromEntries(states ?? []),
+    ...(security_context === null ? {} : { security_context }),
+    ...(compensate_on === null ? {} : { compensate_on }),
+    ...(schedules === null || schedules.length === 0 ? {} : { schedules: [...schedules] }),
+  }),
 );
 
 const manifest = object({ ...head("Workflow"), metadata: metadata.required(), spec: spec.required() });
@@ -109,7 +109,18 @@ export function judgeWorkflow(document: Json, offer: WorkflowOffer): JudgedWorkf
   const { name, version, input_schema, output_schema, output_template } = head;
   const body = read?.spec ?? emptyBody;
   const definition = { name, version, input_schema, output_schema, output_template, ...body };
-  findMissingPaths(definition, reading.templates, findings);
+  checkStates(definition, reading, findings);
+  checkScheduledInputs(definition, findings);
   const { issues, warnings } = findings;
   return { definition, metadata: head, references: referencesOf(definition, reading.paths), issues, warnings };
+}
+
+/** What is found of the states together. */
+function checkStates(definition: Definition, { paths, templates }: Reading, findings: Findings): void {
+  const ways = new Ways(definition.states);
+  checkCompensations(definition, ways, paths, findings);
+  checkBranches(ways, paths, findings);
+  warnOfPaths(definition.initial_state, ways, paths, findings);
+  warnOfUnboundedMaps(definition, paths, findings);
+  findMissingPaths(definition, templates, ways, paths, findings);
 }

@@ -1,12 +1,17 @@
 /** `spec.schedules`: when runs of the workflow start by themselves. */
 import { cronFault, isTimeZone } from "../../manifest/cron.ts";
+import type { Findings } from "../../manifest/findings.ts";
+import { judgeInput, workflowInput } from "../../manifest/json-schema/input-schema.ts";
+import { compileSchema } from "../../manifest/json-schema/json-schema.ts";
 import { hour, second } from "../../manifest/members.ts";
 import { object } from "../../manifest/object.ts";
 import { anything, choice, list, text } from "../../manifest/shape.ts";
-import type { Schedule } from "../definition.ts";
+import type { Definition, Schedule } from "../definition.ts";
 import { duration } from "./members.ts";
 
 const maxSchedules = 32;
+/** That defaults may add to an input; a start allows as much. */
+const maxInputCharacters = 1_048_576;
 const day = 24 * hour;
 
 const schedule = object({
@@ -58,3 +63,16 @@ const schedule = object({
 export const schedules = list(schedule, maxSchedules, null, ({ name }, before, fields, position) => {
   if (before.some((other) => other.name === name)) fields.issue(`${position}.name`, "is the name of another schedule");
 });
+
+/** Adds an issue for each schedule whose input its own workflow refuses. */
+export function checkScheduledInputs({ schedules = [], input_schema: schema }: Definition, findings: Findings): void {
+  if (schema === null || schedules.length === 0) return;
+  // A schema that is none, or a schedule that could not be read, is told already.
+  if (findings.hasIssueAt("metadata.input_schema") || findings.hasIssueAt("spec.schedules")) return;
+  const validate = compileSchema(schema, "first");
+  for (const [at, { input }] of schedules.entries()) {
+    const verdict = judgeInput(schema, validate, input, maxInputCharacters, workflowInput);
+    const [first] = verdict.ok ? [] : verdict.issues;
+    if (first !== undefined) findings.issue(`spec.schedules.${at}.${first.path}`, first.message, "invalid_input");
+  }
+}

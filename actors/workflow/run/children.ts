@@ -53,7 +53,8 @@ export function startChild(run: RunTurn, request: ChildRequest): AgentChild {
     input: request.input,
     intent: request.intent ?? null,
     timeout_ms: left === null || timeout_ms === null ? (left ?? timeout_ms) : Math.min(left, timeout_ms),
-    start_by: deadline_at ?? run.now + startTimeoutMs,
+    // An item waits for room for as long as it takes.
+    start_by: run.itemIndex === null ? (deadline_at ?? run.now + startTimeoutMs) : Number.MAX_SAFE_INTEGER,
     overrides: {
       isolation: request.isolation ?? null,
       temperature: request.temperature ?? null,

@@ -9,17 +9,19 @@ import { TemplateError } from "../../template/template.ts";
 import { cleanup } from "./activities.ts";
 import { finalOutput } from "./blackboard/output.ts";
 import type { StateResult } from "./kind.ts";
+import { dropNotes } from "./lines.ts";
 import { type RunEnd, workflowRunProtocol } from "./messages.ts";
 import { DEADLINE, type RunEnding, type RunStatus } from "./state.ts";
 import type { RunTurn } from "./turn.ts";
 
 /**
- * The run, or the line in focus, has come to its end. One whose time was up before is no completion: the stored deadline decides, whether or not
- * its timer has run.
+ * The run, or the line in focus, has come to its end. A run whose time was up before is no completion: the stored
+ * deadline decides, whether or not its timer has run.
  * @param result of the last state
  */
 export function complete(run: RunTurn, result: StateResult): void {
   if (run.line !== null) {
+    dropNotes(run);
     run.changeLine({ end: { status: "completed", error: null, error_code: null } });
     return;
   }
@@ -42,10 +44,15 @@ export function complete(run: RunTurn, result: StateResult): void {
   });
 }
 
-/** The run has failed, or the line in focus has. */
-export function fail(run: RunTurn, code: string, reason: string): void {
+/**
+ * The run has failed, or the line in focus has.
+ * @param whole the run has, whichever line is in focus: its limits are those of all lines together. Items are apart
+ */
+export function fail(run: RunTurn, code: string, reason: string, whole = false): void {
   if (run.line !== null) {
-    run.changeLine({ end: { status: "failed", error: reason, error_code: code } });
+    dropNotes(run);
+    const end = { status: "failed", error: reason, error_code: code } as const;
+    run.changeLine({ end: whole && run.state.header.batch === undefined ? { ...end, whole } : end });
     return;
   }
   end(run, "failed", { error: reason, error_code: code, summary: shortened(reason) });
@@ -160,5 +167,5 @@ function tellParent(run: RunTurn): void {
     error: ending?.error ?? null,
     error_code: ending?.error_code ?? null,
   };
-  run.tell(workflowRunProtocol, header.parent.execution_id, "run_ended", end);
+  run.tell(workflowRunProtocol, header.parent.told ?? header.parent.execution_id, "run_ended", end);
 }

@@ -4,6 +4,7 @@ import { maxBlackboardBytes } from "./blackboard/size.ts";
 import { fail } from "./ending.ts";
 import { faultOf, immediately } from "./kind.ts";
 import { kindOf } from "./kinds/registry.ts";
+import { leaveLines } from "./lines.ts";
 import { tooLarge } from "./settling.ts";
 import { retryTimer, stateTimer } from "./state.ts";
 import type { RunTurn } from "./turn.ts";
@@ -16,14 +17,14 @@ import type { RunTurn } from "./turn.ts";
 export function enter(run: RunTurn, target: string, feedback: string | null): void {
   const { definition, visits, transition_count, header } = run.state;
   run.move({ next: null });
-  const state = Object.hasOwn(definition.states, target) ? definition.states[target] : undefined;
+  const state = run.stateNamed(target);
   const visit = (Object.hasOwn(visits, target) ? (visits[target] ?? 0) : 0) + 1;
   if (state === undefined) fail(run, "unknown_state", `There is no state ${target}`);
   // Items are visits of their Map, which has been counted.
   else if (header.batch !== undefined) reach(run, target, header.batch.visit, state, feedback);
   else if (visit > state.max_state_visits) failByVisits(run, target, state.max_state_visits, visit);
   else if (transition_count >= definition.max_total_transitions) {
-    fail(run, "transition_limit", `More than ${definition.max_total_transitions} states would be entered`);
+    fail(run, "transition_limit", `More than ${definition.max_total_transitions} states would be entered`, true);
   } else {
     reach(run, target, visit, state, feedback);
   }
@@ -42,7 +43,7 @@ function failByVisits(run: RunTurn, name: string, max: number, actual: number): 
     state_name: name,
     details: { state_name: name, max_visits: max, actual_visits: actual },
   });
-  fail(run, "state_visit_limit", message);
+  fail(run, "state_visit_limit", message, true);
 }
 
 function arrive(run: RunTurn, name: string, visit: number, state: State): void {
@@ -75,9 +76,9 @@ function deadlineOf(run: RunTurn, { kind, timeout_ms }: State): number | null {
 /** The next attempt at the state at work, whose time to wait is over. */
 export function beginAgain(run: RunTurn): void {
   const { current, definition } = run;
-  const { waits: _, stands: __, ...kept } = current;
   const attempt = (current.attempt ?? 1) + 1;
-  run.move({ current: { ...kept, attempt, deadline_at: deadlineOf(run, definition) } });
+  run.cancelTimer(retryTimer(current.entry));
+  run.move({ current: { ...current, attempt, deadline_at: deadlineOf(run, definition) } });
   begin(run, definition);
 }
 
@@ -85,12 +86,12 @@ function begin(run: RunTurn, state: State): void {
   try {
     run.attempt(() => {
       kindOf(state.kind).enter(run, state);
-      if (run.state.blackboard_bytes > maxBlackboardBytes) throw new BlackboardFull(tooLarge);
+      if (run.seenBytes > maxBlackboardBytes) throw new BlackboardFull(tooLarge);
     });
   } catch (error) {
     if (error instanceof BlackboardFull) {
       leaveState(run, "failed");
-      fail(run, "blackboard_too_large", tooLarge);
+      fail(run, "blackboard_too_large", tooLarge, true);
       return;
     }
     const result = faultOf(error);
@@ -112,6 +113,7 @@ export function leaveWork(run: RunTurn, reason: string): void {
     run.cancelTimer(retryTimer(entry));
     return;
   }
+  leaveLines(run, () => leaveState(run, reason));
   kindOf(run.definition.kind).leave(run, reason);
   if (deadline_at !== null) run.cancelTimer(stateTimer(entry));
 }

@@ -16,6 +16,8 @@ import { TemplateError } from "../../template/template.ts";
 import type { State, StateKind } from "../definition.ts";
 import type { FleetRead } from "./activities/fleet-results.ts";
 import type { HttpAnswered } from "./activities/http-call.ts";
+import type { MapCollected } from "./activities/map-results.ts";
+import type { TakenStimulus } from "./activities/stimulus.ts";
 import type { ToolCalled } from "./activities/tool-call.ts";
 import type { AgentStarted, CommandEnded, RunStarted, WebhookAnswered } from "./activities.ts";
 import { type NewsOf, type RunEnd, workflowRunProtocol } from "./messages.ts";
@@ -80,6 +82,21 @@ export interface KindOfState<K extends StateKind> {
   httpAnswered?(run: RunTurn, outcome: HttpAnswered): void;
   /** Some of its lines have ended. Called after every turn as long as it leaves such lines among the others. */
   linesEnded?(run: RunTurn): void;
+  /**
+   * Begins more of its parts, where it has room for them. Called at the end of every turn unless the run is paused.
+   * Returns whether anything changed.
+   */
+  goOn?(run: RunTurn): boolean;
+  /** Of activity `workflow.map_results` of this entry. */
+  mapCollected?(run: RunTurn, outcome: MapCollected): void;
+  /** What its lines have come to together: those that are still at work are then given up. Null: it is still open. */
+  joins?(run: RunTurn): StateResult | null;
+  /** The signal that the work (`of: "wait"`, `on: "signal"`) waits for. */
+  signalled?(run: RunTurn, signal: { readonly payload?: Json }): void;
+  /** The stimulus that the work (`of: "wait"`, `on: "stimulus"`) waits for: the state takes it. */
+  stimulusTaken?(run: RunTurn, stimulus: TakenStimulus): void;
+  /** The work cannot wait for a stimulus: `too_many_waits`, or the look back could not be done. */
+  watchFailed?(run: RunTurn, failure: { readonly code: string; readonly message: string }): void;
   /** By the work's approval. */
   decided?(run: RunTurn, decision: ApprovalDecided): void;
 }
@@ -108,5 +125,7 @@ export function faultOf(error: unknown): StateResult | null {
  */
 export function immediately(run: RunTurn, result: StateResult): void {
   run.work({ of: "immediate", result });
+  // A child record of items finishes it in this very turn (`map/batch.ts`).
+  if (run.state.header.batch !== undefined) return;
   run.tell(workflowRunProtocol, run.id, "advance", { entry: run.current.entry }, { coCommit: true });
 }

@@ -1,5 +1,5 @@
 /** Lines: the ways that a Branch, or a child record of items, goes at once. */
-import { memberBytes } from "./blackboard/size.ts";
+import { notesBytes } from "./blackboard/notes.ts";
 import type { RunTurn } from "./turn.ts";
 import { type Line, linesOf } from "./work.ts";
 
@@ -13,21 +13,19 @@ export const lineTo = (name: string, target: string, notes: Line["notes"] = {}):
   end: null,
 });
 
-/** Bytes of what a line lays over the blackboard. */
-export const notesBytes = (notes: Line["notes"]): number =>
-  Object.entries(notes).reduce((sum, [key, value]) => sum + memberBytes(key, value), 0);
-
 /** What the line in focus wrote is forgotten: it has ended. */
 export function dropNotes(run: RunTurn): void {
   const { line } = run;
   if (line === null) return;
-  run.change({ blackboard_bytes: run.state.blackboard_bytes - notesBytes(line.notes) });
-  run.changeLine({ notes: {} });
+  if (line.bytes === undefined) {
+    run.change({ blackboard_bytes: run.state.blackboard_bytes - notesBytes(line.notes) });
+    run.changeLine({ notes: {} });
+  } else run.changeLine({ notes: {}, bytes: 0 });
 }
 
-/** Gives up what every line that has not ended is at. @param leave of the line in focus */
+/** Gives up what every line of the state at work is at that has not ended. @param leave of the line in focus */
 export function leaveLines(run: RunTurn, leave: () => void): void {
-  for (const { name, end } of linesOf(run.state.current)) {
+  for (const { name, end } of linesOf(run.current)) {
     if (end !== null) continue;
     run.inLine(name, () => {
       leave();

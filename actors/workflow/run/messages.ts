@@ -10,8 +10,11 @@ import { Nothing, Nullable } from "../../kernel/schema.ts";
 import { Definition } from "../definition.ts";
 import { fleetMessages } from "./activities/fleet-results.ts";
 import { httpMessages } from "./activities/http-call.ts";
+import { stimulusMessages } from "./activities/stimulus.ts";
 import { toolMessages } from "./activities/tool-call.ts";
 import { agentStart, cleanup, commandRun, runStart, webhookCall } from "./activities.ts";
+import { mapMessages } from "./map/messages.ts";
+import { signalMessages } from "./signals/messages.ts";
 import { RunHeader, RunStatus } from "./state.ts";
 
 const Entry = Type.Object({ entry: Type.Integer() });
@@ -89,6 +92,9 @@ export const workflowRunProtocol = defineProtocol({
     ...toolMessages,
     ...fleetMessages,
     ...httpMessages,
+    ...mapMessages,
+    ...stimulusMessages,
+    ...signalMessages,
     /** By the last turn of a child execution. */
     ...parentMessages,
     /** By the last turn of a sub-workflow. */

@@ -15,7 +15,7 @@ export function concernsCommand({ id }: Pick<Outcome, "id">): Concerns {
 
 /** Of activity `workflow.webhook`. */
 export function concernsWebhook(runId: string, { id }: Pick<Outcome, "id">): Concerns {
-  return ({ entry }) => id === webhookId(runId, entry);
+  return (current) => id === webhookId(runId, current);
 }
 
 /** Of a call of a tool, by its id in the record of calls. */
@@ -44,13 +44,19 @@ export function concernsRun(id: string): Concerns {
   return ({ work }) => work.of === "subworkflow" && work.child === id;
 }
 
+/** @param id of a child record of items */
+export function concernsBatch(id: string): Concerns {
+  return ({ work }) => work.of === "map" && work.batches.some((batch) => batch.id === id);
+}
+
 /** The agent executions that a state's work has under way. */
 function childrenOf(work: Work): readonly AgentChild[] {
   return "children" in work ? work.children : [];
 }
 
 /** Ids of pieces of work. */
-export const webhookId = (runId: string, entry: number): string => `webhook:${runId}:${entry}`;
+export const webhookId = (runId: string, { entry, attempt = 1 }: Pick<Current, "entry" | "attempt">): string =>
+  attempt === 1 ? `webhook:${runId}:${entry}` : `webhook:${runId}:${entry}:${attempt}`;
 export const httpId = (runId: string, entry: number, attempt: number): string => `http:${runId}:${entry}:${attempt}`;
 export const toolCallId = (invocation: string): string => `tool:${invocation}`;
 export const fleetResultsId = (invocation: string): string => `fleet:${invocation}`;

@@ -3,6 +3,7 @@
 import { iso } from "../../kernel/time.ts";
 import type { Retry } from "../definition/parts.ts";
 import type { StateResult } from "./kind.ts";
+import { failureOf } from "./rules/conditions.ts";
 import { retryTimer } from "./state.ts";
 import type { RunTurn } from "./turn.ts";
 
@@ -13,24 +14,19 @@ export function triesAgain(run: RunTurn, result: StateResult): boolean {
   const retry = definition.kind === "ContainerRun" ? undefined : definition.retry;
   const { entry, name, attempt = 1 } = run.current;
   if (retry === undefined || result.status !== "failed" || attempt >= retry.attempts) return false;
-  const error = errorOf(result);
+  const error = failureOf(result).code;
   if (!retry.on.includes("all") && !retry.on.includes(error)) return false;
   const until = run.now + delayOf(retry, attempt);
-  run.move({ current: { ...run.current, deadline_at: null, work: { of: "backoff", until, result } } });
+  // Whom its children waited for, and how long its clock stood still, was of this attempt.
+  const { waits: _, stands: __, ...current } = run.current;
+  run.move({ current: { ...current, deadline_at: null, work: { of: "backoff", until, result } } });
   run.schedule(retryTimer(entry), until, "retry_due", { entry });
   run.emit("WorkflowStateRetried", {
     message: `${name} failed (${error}) and is tried again`,
     state_name: name,
-    details: { state_name: name, attempt: attempt + 1, error, next_at: iso(until) },
+    details: { state_name: name, attempt: attempt + 1, error, failed_at: run.at, next_at: iso(until) },
   });
   return true;
-}
-
-/** The code of a failure. */
-function errorOf({ error_code, error, timed_out }: StateResult): string {
-  if (typeof error_code === "string") return error_code;
-  if (typeof error === "string") return error;
-  return timed_out === true ? "timed_out" : "failed";
 }
 
 /**
@@ -38,5 +34,6 @@ function errorOf({ error_code, error, timed_out }: StateResult): string {
  * greatest delay.
  */
 export function delayOf({ delay_ms, backoff, max_delay_ms }: Retry, attempt: number): number {
+  if (delay_ms === 0) return 0;
   return Math.round(Math.min(max_delay_ms, delay_ms * backoff ** (attempt - 1)));
 }

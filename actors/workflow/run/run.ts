@@ -14,7 +14,8 @@
 
 import { defineActor } from "../../kernel/actor.ts";
 import { auditEntry } from "../../kernel/audit.ts";
-import { schedule } from "../../kernel/effect.ts";
+import { schedule, tell } from "../../kernel/effect.ts";
+import type { BodyOf } from "../../kernel/message.ts";
 import { iso } from "../../kernel/time.ts";
 import type { Context } from "../../kernel/turn.ts";
 import { firstState } from "./blackboard/seed.ts";
@@ -22,15 +23,27 @@ import { maxBlackboardBytes } from "./blackboard/size.ts";
 import { unwantedAgent, unwantedCall, unwantedFleet, unwantedRun } from "./cancel-unwanted.ts";
 import { childWaiting } from "./child-waits.ts";
 import { cancel, fail, timeOut } from "./ending.ts";
-import { beginAgain, enter, leaveState, leaveWork } from "./entering.ts";
+import { beginAgain, leaveState, leaveWork } from "./entering.ts";
+import { guarded } from "./guarded.ts";
 import type { AnyKind, StateResult } from "./kind.ts";
-import { faultOf } from "./kind.ts";
 import { kindOf } from "./kinds/registry.ts";
-import { type CancelReply, type PauseReply, type StartReply, workflowRunProtocol } from "./messages.ts";
+import { mapReceive, tellBatches } from "./map/receive.ts";
+import { onStart, renewClock, waitsForRoom } from "./map/room.ts";
+import { itemsFact } from "./map/rows.ts";
+import {
+  type CancelReply,
+  type PauseReply,
+  type StartReply,
+  type WorkflowRunMessages,
+  workflowRunProtocol,
+} from "./messages.ts";
+import { goOn, serve, tryAgain } from "./moving/going-on.ts";
+import { atEntry, placesOf } from "./moving/places.ts";
 import { listedMembers } from "./record/record.ts";
 import {
   agentOf,
   callOf,
+  concernsBatch,
   concernsCall,
   concernsChild,
   concernsCommand,
@@ -40,12 +53,16 @@ import {
   subrunOf,
 } from "./relevance.ts";
 import { settle, tooLarge } from "./settling.ts";
+import type { SignalReply } from "./signals/messages.ts";
+import { addItem, answeredBefore, deliver, forgetItem, takeBack } from "./signals/signals.ts";
 import { callTimer, DEADLINE, isOver, RunState, retryTimer, stateTimer } from "./state.ts";
 import { type Result, RunTurn, unchanged } from "./turn.ts";
 import { commandUsed } from "./usage.ts";
-import { type Current, linesOf } from "./work.ts";
+import { concernsWatch, isTaking, take, waitsForStimulus } from "./watching.ts";
+import type { Current } from "./work.ts";
 
 type State = RunState | null;
+type ItemSignal = BodyOf<WorkflowRunMessages["item_signalled"]>;
 
 export const workflowRun = defineActor({
   ...workflowRunProtocol,
@@ -71,7 +88,8 @@ export const workflowRun = defineActor({
         atEntry(run, entry, ({ work }) => {
           if (work.of !== "backoff") return;
           if (run.now < work.until) run.schedule(retryTimer(entry), work.until, "retry_due", { entry });
-          else beginAgain(run);
+          // It begins nothing more while it is paused (`resume`).
+          else if (run.state.paused_at === null) beginAgain(run);
         });
       }),
 
@@ -120,7 +138,10 @@ export const workflowRun = defineActor({
       atWork(
         state,
         context,
-        (current) => concernsChild(news.child_execution_id)(current) || concernsRun(news.child_execution_id)(current),
+        (current) =>
+          concernsChild(news.child_execution_id)(current) ||
+          concernsRun(news.child_execution_id)(current) ||
+          concernsBatch(news.child_execution_id)(current),
         (_, run) => childWaiting(run, news),
       ),
     run_ended: (state, end, context) =>
@@ -136,16 +157,35 @@ export const workflowRun = defineActor({
     agent_started(state, outcome, context) {
       const stray = unwantedAgent(state, outcome);
       if (stray !== null) return { state, effects: stray };
-      return atWork(state, context, concernsChild(agentOf(outcome)), (kind, run) => kind.agentStarted?.(run, outcome));
+      return atWork(state, context, concernsChild(agentOf(outcome)), (kind, run) =>
+        onStart(run, () => kind.agentStarted?.(run, outcome)),
+      );
     },
     run_started(state, outcome, context) {
       const stray = unwantedRun(state, outcome);
       if (stray !== null) return { state, effects: stray };
-      return atWork(state, context, concernsRun(subrunOf(outcome)), (kind, run) => kind.runStarted?.(run, outcome));
+      return atWork(state, context, concernsRun(subrunOf(outcome)), (kind, run) =>
+        onStart(run, () => kind.runStarted?.(run, outcome)),
+      );
     },
+
+    ...mapReceive(within),
 
     // What becomes of the volumes never alters the run.
     cleaned_up: (state) => unchanged(state),
+
+    stimulus_arrived(state, { entry, ...stimulus }, context) {
+      const waits = (current: Current) =>
+        current.entry === entry && waitsForStimulus(current) && (current.deadline_at ?? Infinity) > context.now;
+      const turn = atWork(state, context, waits, (kind, run) => take(kind, run, stimulus, false));
+      return { ...turn, reply: { taken: turn.effects.some(isTaking) } };
+    },
+    stimulus_found: (state, outcome, context) =>
+      atWork(state, context, concernsWatch(context.key, outcome), (kind, run) => {
+        if (!outcome.ok) kind.watchFailed?.(run, outcome);
+        else if (outcome.value.stimulus !== null) take(kind, run, outcome.value.stimulus, true);
+      }),
+    stimulus_noted: (state) => unchanged(state),
 
     state_overdue: (state, { entry }, context) =>
       within(state, context, (run) => {
@@ -155,6 +195,7 @@ export const workflowRun = defineActor({
             run.schedule(stateTimer(entry), deadline_at, "state_overdue", { entry });
             return;
           }
+          if (waitsForRoom(run)) return renewClock(run);
           guarded(run, () => {
             leaveWork(run, "state_timeout");
             settle(run, kindOf(run.definition.kind).overdue(run, run.definition));
@@ -171,6 +212,20 @@ export const workflowRun = defineActor({
         timeOut(run);
       }),
 
+    signal(state, asked, context) {
+      if (state === null) return unchanged(null, { outcome: "unknown" });
+      const before = answeredBefore(state, asked) ?? (isOver(state) ? signalTooLate(state) : null);
+      if (before !== null) return unchanged(state, before);
+      const run = new RunTurn(state, context);
+      const answer = deliver(run, asked, serve);
+      goOn(run);
+      return run.turn(answer);
+    },
+    item_waits: (state, item, context) => within(state, context, (run) => addItem(run, item)),
+    item_left: (state, item, context) => within(state, context, (run) => forgetItem(run, item)),
+    item_signalled: (state, signal, context) => itemSignalled(state, signal, context),
+    signal_returned: (state, signal, context) => within(state, context, (run) => takeBack(run, signal, serve)),
+
     cancel(state, { reason }, context) {
       if (state === null) return unchanged(null, { outcome: "unknown" });
       if (isOver(state)) return unchanged(state, cancelReply(state));
@@ -186,6 +241,7 @@ export const workflowRun = defineActor({
       if (state.paused_at !== null) return unchanged(state, done);
       const run = new RunTurn(state, context);
       run.change({ paused_at: run.now });
+      tellBatches(run, "pause");
       run.emit("WorkflowExecutionPaused", { message: "The run was paused", details: { paused_at: run.at } });
       return run.turn(done);
     },
@@ -196,7 +252,9 @@ export const workflowRun = defineActor({
       if (state.paused_at === null) return unchanged(state, done);
       const run = new RunTurn(state, context);
       run.change({ paused_at: null });
+      tellBatches(run, "resume");
       run.emit("WorkflowExecutionResumed", { message: "The run goes on", details: { resumed_at: run.at } });
+      tryAgain(run);
       goOn(run);
       return run.turn(done);
     },
@@ -214,6 +272,8 @@ export const workflowRun = defineActor({
         leaveState(run, "deleted");
         cancel(run, "deleted");
       }
+      const states = Object.values(state.definition.states);
+      if (states.some(({ kind }) => kind === "Map")) run.fact(itemsFact, { of: "gone", run_id: run.id });
       return run.end({ outcome: "erased" });
     },
   },
@@ -255,36 +315,6 @@ function begin(run: RunTurn): void {
   goOn(run);
 }
 
-/**
- * Enters the states that come next, in the main line and in all others, unless the run is paused; and tells the state
- * that goes several ways of lines that have come to their end.
- */
-function goOn(run: RunTurn): void {
-  for (let isMoving = true; isMoving && !isOver(run.state); ) {
-    isMoving = enterNext(run, null);
-    for (const { name } of linesOf(run.state.current)) isMoving = enterNext(run, name) || isMoving;
-    isMoving = closeLines(run) || isMoving;
-  }
-}
-
-function enterNext(run: RunTurn, line: string | null): boolean {
-  if (run.state.paused_at !== null) return false;
-  return run.inLine(line, () => {
-    const next = line === null ? run.state.next : (run.line?.next ?? null);
-    if (next === null) return false;
-    enter(run, next.target, next.feedback);
-    return true;
-  });
-}
-
-/** Whether a state took notice of lines that had ended. */
-function closeLines(run: RunTurn): boolean {
-  const { current } = run.state;
-  if (!linesOf(current).some(({ end }) => end !== null)) return false;
-  guarded(run, () => kindOf(run.definition.kind).linesEnded?.(run));
-  return run.state.current !== current;
-}
-
 /** One step of a run that is not over, and what comes next; after the end nothing changes any more. */
 function within(state: State, context: Context, step: (run: RunTurn) => void): Result<never> {
   if (state === null || isOver(state)) return unchanged(state);
@@ -292,19 +322,6 @@ function within(state: State, context: Context, step: (run: RunTurn) => void): R
   step(run);
   goOn(run);
   return run.turn();
-}
-
-/** Where a run is at work: in its main line and in each of its others. */
-function placesOf(current: Current | null): readonly { readonly line: string | null; readonly current: Current }[] {
-  if (current === null) return [];
-  const lines = linesOf(current).flatMap(({ name, current }) => (current === null ? [] : [{ line: name, current }]));
-  return [...lines, { line: null, current }];
-}
-
-/** Takes a step at this entry, with its line in focus; nothing where it is over. */
-function atEntry(run: RunTurn, entry: number, step: (current: Current) => void): void {
-  const place = placesOf(run.state.current).find(({ current }) => current.entry === entry);
-  if (place !== undefined) run.inLine(place.line, () => step(place.current));
 }
 
 /** News of the work at hand, for its kind, in the line that it concerns. What the kind cannot cope with is the state's failure. */
@@ -323,15 +340,21 @@ function atWork(
 
 const isIdle = ({ work }: Current): boolean => work.of === "immediate" || work.of === "backoff";
 
-function guarded(run: RunTurn, step: () => void): void {
-  try {
-    run.attempt(step);
-  } catch (error) {
-    const result = faultOf(error);
-    if (result === null) throw error;
-    leaveWork(run, "state_failed");
-    settle(run, result);
+/** The signal that an item waits for; it goes back to the run where the item waits no more. */
+function itemSignalled(state: State, { entry, name, ...signal }: ItemSignal, context: Context): Result<never> {
+  const waits = (current: Current): boolean =>
+    current.entry === entry && current.work.of === "wait" && current.work.on === "signal";
+  if (placesOf(state?.current ?? null).some(({ current }) => waits(current))) {
+    return atWork(state, context, waits, (_, run) => serve(run, signal));
   }
+  const batch = state?.header.batch;
+  if (batch === undefined) return unchanged(state);
+  const back = tell(workflowRunProtocol, batch.run_id, "signal_returned", { name, ...signal }, { coCommit: true });
+  return { state, effects: [back] };
+}
+
+function signalTooLate({ status }: RunState): SignalReply {
+  return { outcome: "already_terminal", status };
 }
 
 const done: PauseReply = { outcome: "done" };

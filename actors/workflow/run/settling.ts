@@ -4,15 +4,16 @@
  */
 import { TemplateError } from "../../template/template.ts";
 import type { Transition } from "../definition/parts.ts";
+import { allNotesBytes } from "./blackboard/notes.ts";
 import { jsonBytes, maxBlackboardBytes, maxResultBytes } from "./blackboard/size.ts";
 import { complete, fail } from "./ending.ts";
 import type { StateResult } from "./kind.ts";
 import { faultResult } from "./kind.ts";
-import { dropNotes } from "./lines.ts";
 import { triesAgain } from "./retrying.ts";
 import { decisionOf, type NextStep } from "./rules/deciding.ts";
-import { stateTimer } from "./state.ts";
+import { type RunState, stateTimer } from "./state.ts";
 import type { RunTurn } from "./turn.ts";
+import { linesOf } from "./work.ts";
 
 /**
  * Ends the state at work with its result. Nothing of its work may be under way any more. The result is committed and
@@ -24,7 +25,7 @@ export function settle(run: RunTurn, result: StateResult): void {
   if (deadline_at !== null) run.cancelTimer(stateTimer(entry));
   if (triesAgain(run, kept)) return;
   run.note({ [name]: kept });
-  if (run.state.blackboard_bytes > maxBlackboardBytes) overflow(run);
+  if (run.seenBytes > maxBlackboardBytes) overflow(run);
   else takeOn(run, kept);
 }
 
@@ -45,16 +46,18 @@ export const tooLarge = `The blackboard is larger than ${maxBlackboardBytes} byt
 
 /** What does not fit is not kept: the run ends with the blackboard it had. */
 function overflow(run: RunTurn): void {
-  const { blackboard, blackboard_bytes } = run.before;
+  const { before } = run;
   const code = "blackboard_too_large";
-  if (run.line === null) run.change({ blackboard, blackboard_bytes });
-  else dropNotes(run);
+  const bytes = before.blackboard_bytes - notesOf(before) + notesOf(run.state);
+  if (run.line === null) run.change({ blackboard: before.blackboard, blackboard_bytes: bytes });
   exit(run, faultResult(code, tooLarge), { next: "failure", code, reason: tooLarge, faults: [] });
-  fail(run, code, tooLarge);
+  fail(run, code, tooLarge, true);
 }
 
+const notesOf = ({ current }: RunState): number => allNotesBytes(linesOf(current));
+
 function exit(run: RunTurn, result: StateResult, decision: NextStep): void {
-  const { name, visit } = run.current;
+  const { name, visit, attempt = 1 } = run.current;
   const { outputs, blackboard } = run.state;
   const taken = decision.next === "state" ? decision.transition : null;
   const transition = taken === null ? null : { condition: taken.condition, target: taken.target };
@@ -65,7 +68,7 @@ function exit(run: RunTurn, result: StateResult, decision: NextStep): void {
   });
   run.move({ current: null });
   if (run.line !== null) {
-    run.changeLine({ last: result });
+    run.changeLine({ last: result, ...(attempt === 1 ? {} : { attempts: attempt }) });
     return;
   }
   const isListed = outputs.includes(name) || !Object.hasOwn(blackboard, name);

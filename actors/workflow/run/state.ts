@@ -7,6 +7,7 @@ import { Nullable, Text } from "../../kernel/schema.ts";
 import { Ceilings } from "../../policy/ceilings.ts";
 import { CountedFor } from "../../policy/rates/counted.ts";
 import { Definition } from "../definition.ts";
+import { BufferedSignal, HeardSignal, ItemWait } from "./signals/messages.ts";
 import { Current, Moment, Next } from "./work.ts";
 
 export const RunStatus = Type.Union([
@@ -49,7 +50,15 @@ export const RunHeader = Type.Object({
   /** Of what it starts: an agent that names none gets this one. Null: the agent's default. */
   security_context: Nullable(Text),
   /** Blocking parents wait for the end. */
-  parent: Nullable(Type.Object({ execution_id: Text, state_name: Text, waits: Type.Boolean() })),
+  parent: Nullable(
+    Type.Object({
+      execution_id: Text,
+      state_name: Text,
+      waits: Type.Boolean(),
+      /** The child record of items that hears of this run in place of its parent; absent: none. */
+      told: Type.Optional(Text),
+    }),
+  ),
   /** Generations below the root; its own id when it is the root. */
   depth: Type.Integer({ minimum: 0 }),
   root_execution_id: Text,
@@ -71,6 +80,8 @@ export const RunHeader = Type.Object({
       visit: Type.Integer({ minimum: 1 }),
       /** Of the run's entry into the Map. */
       entry: Type.Integer({ minimum: 1 }),
+      /** Which attempt at the Map within that entry; absent: the first. */
+      attempt: Type.Optional(Type.Integer({ minimum: 1 })),
       /** Index of its first item. */
       first: Type.Integer({ minimum: 0 }),
     }),
@@ -130,6 +141,14 @@ export const RunState = Type.Object({
   /** The first ones; absent where there is none. */
   warnings: Type.Optional(Type.Array(RunWarning)),
   ending: Nullable(RunEnding),
+  /** Of a run at a Map: the items that no child record was given. Of a child record: its items, null once they ended well. */
+  items: Type.Optional(Type.Array(AnyJson)),
+  /** Came before their Waits, oldest first; absent: none. */
+  signals: Type.Optional(Type.Array(BufferedSignal)),
+  /** The last signals that may be repeated. */
+  heard: Type.Optional(Type.Array(HeardSignal)),
+  /** Items of the Map at work that wait for signals, in the order in which they began to. */
+  item_waits: Type.Optional(Type.Array(ItemWait)),
   definition: Definition,
   input: AnyJson,
   /** System keys included, as docs/reference/workflows.md lists them. */

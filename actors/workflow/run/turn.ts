@@ -12,13 +12,14 @@ import { TurnEffects } from "../../kernel/turn.ts";
 import { Effort, MissingPath } from "../../template/effort.ts";
 import { compile, type Part } from "../../template/template.ts";
 import type { State } from "../definition.ts";
+import { notesGrowth } from "./blackboard/notes.ts";
 import { memberBytes } from "./blackboard/size.ts";
 import { variablesOf } from "./blackboard/variables.ts";
 import type { WorkflowRunMessages } from "./messages.ts";
 import { workflowRunProtocol } from "./messages.ts";
 import type { EventBody, EventType } from "./record/events.ts";
 import { eventOf, workflowEvents } from "./record/events.ts";
-import type { RunState } from "./state.ts";
+import { isOver, type RunState } from "./state.ts";
 import { type Current, type Line, linesOf, type Work, type WorkOf } from "./work.ts";
 
 /** Bytes of a rendered text. */
@@ -51,6 +52,14 @@ export class RunTurn extends TurnEffects<WorkflowRunMessages> {
   }
   get id(): string {
     return this.context.key;
+  }
+  /** The run as clients know it: of a child record of items, the run whose they are. */
+  get runId(): string {
+    return this.next.header.batch?.run_id ?? this.context.key;
+  }
+  /** Of an item of a Map, the position that it has; null elsewhere. */
+  get itemIndex(): number | null {
+    return this.next.header.batch === undefined || this.focused === null ? null : Number(this.focused);
   }
   get now(): number {
     return this.context.now;
@@ -93,9 +102,15 @@ export class RunTurn extends TurnEffects<WorkflowRunMessages> {
   }
   /** The definition of the state at work. */
   get definition(): State {
-    const state = this.next.definition.states[this.current.name];
+    const state = this.stateNamed(this.current.name);
     if (state === undefined) throw new Error(`no state ${this.current.name}`);
     return state;
+  }
+  /** A state by its name, as the line in focus knows it: to an item the name of its Map is what is done for each item. */
+  stateNamed(name: string): State | undefined {
+    const { states } = this.next.definition;
+    const state = Object.hasOwn(states, name) ? states[name] : undefined;
+    return state?.kind === "Map" && this.itemIndex !== null ? state.item : state;
   }
 
   change(members: Partial<Omit<RunState, "current" | "next">>): void {
@@ -103,9 +118,15 @@ export class RunTurn extends TurnEffects<WorkflowRunMessages> {
   }
   /** Sets the state at work in the line in focus, the one that comes next, or both. */
   move(members: { readonly current?: Current | null; readonly next?: RunState["next"] }): void {
-    if (this.focused === null) this.next = { ...this.next, ...members };
-    // A state of a line goes no several ways itself: its work is none that has lines.
-    else this.changeLine(members as Partial<Line>);
+    if (this.focused !== null) {
+      // A state of a line goes no several ways itself: its work is none that has lines.
+      this.changeLine(members as Partial<Line>);
+      return;
+    }
+    const { current, blackboard_bytes: bytes } = this.next;
+    // What lines wrote takes room as long as the lines are there.
+    const growth = members.current === undefined ? 0 : notesGrowth(linesOf(current), linesOf(members.current));
+    this.next = { ...this.next, ...members, blackboard_bytes: bytes + growth };
   }
   /** Changes members of the line in focus. @throws when the main line is: a fault of the caller */
   changeLine(members: Partial<Line>): void {
@@ -144,10 +165,17 @@ export class RunTurn extends TurnEffects<WorkflowRunMessages> {
       bytes += memberBytes(key, value);
     }
     if (line === null) this.change({ blackboard: { ...blackboard, ...entries }, blackboard_bytes: bytes });
-    else {
+    else if (line.bytes !== undefined) {
+      const more = bytes - this.next.blackboard_bytes;
+      this.changeLine({ notes: { ...blackboard, ...entries }, bytes: line.bytes + more });
+    } else {
       this.changeLine({ notes: { ...blackboard, ...entries } });
       this.change({ blackboard_bytes: bytes });
     }
+  }
+  /** Bytes of the blackboard, as far as they bind the line in focus. */
+  get seenBytes(): number {
+    return this.next.blackboard_bytes + (this.line?.bytes ?? 0);
   }
   /** The blackboard as the line in focus sees it. */
   get seen(): { readonly [key: string]: Json } {
@@ -243,7 +271,10 @@ export class RunTurn extends TurnEffects<WorkflowRunMessages> {
 
   /** Closes the turn. Without `reply` the caller is never answered. */
   turn<Reply = never>(reply?: Reply): Result<Reply> {
-    return { state: this.next, effects: this.effects, ...(reply === undefined ? {} : { reply }) };
+    // A child record of items ends with the last of them.
+    const isGone = this.next.header.batch !== undefined && isOver(this.next);
+    const state = isGone ? null : this.next;
+    return { state, effects: this.effects, ...(reply === undefined ? {} : { reply }) };
   }
   /** Closes the last turn: the run and its logs go. */
   end<Reply>(reply: Reply): Result<Reply> {

@@ -4,6 +4,8 @@ import { EndReason, RunStatus as FleetStatus, Summary } from "../../fleet-run/wo
 import { AnyJson, JsonObject } from "../../kernel/json.ts";
 import { Nullable, Text } from "../../kernel/schema.ts";
 import { Judge } from "../definition/parts.ts";
+import { Watch } from "./activities/stimulus.ts";
+import { batchWork, mapWork } from "./map/progress.ts";
 
 /** Unix milliseconds. */
 export const Moment = Type.Integer();
@@ -129,6 +131,17 @@ const leafWork = [
     end: Nullable(Type.Object({ status: FleetStatus, reason: Nullable(EndReason), summary: Summary })),
   }),
   Type.Object({ of: Type.Literal("http"), activity: Text, since: Moment }),
+  Type.Object({
+    of: Type.Literal("wait"),
+    on: Type.Union([Type.Literal("time"), Type.Literal("signal"), Type.Literal("stimulus")]),
+    since: Moment,
+    /** When it ends without a signal or a stimulus; null: its state has no timeout. */
+    until: Nullable(Moment),
+    /** The name of the signal; null: it waits for none. */
+    signal: Nullable(Text),
+    /** Null: it waits for no stimulus. */
+    watch: Nullable(Watch),
+  }),
   /** An attempt failed with `result`; the next one begins at `until`. */
   Type.Object({ of: Type.Literal("backoff"), until: Moment, result: JsonObject }),
 ] as const;
@@ -173,20 +186,32 @@ export const Line = Type.Object({
   next: Nullable(Next),
   /** What its states wrote, laid over the blackboard; no other line sees it. */
   notes: JsonObject,
+  /** Of an item: bytes of its notes, which are not counted among those of the blackboard. */
+  bytes: Type.Optional(Type.Integer({ minimum: 0 })),
   /** The result of its last state. */
   last: Nullable(JsonObject),
+  /** That its last state took; absent: one. */
+  attempts: Type.Optional(Type.Integer({ minimum: 1 })),
   /** What it came to; null: it is at work. */
   end: Nullable(
     Type.Object({
       status: Type.Union([Type.Literal("completed"), Type.Literal("failed")]),
       error: Nullable(Text),
       error_code: Nullable(Text),
+      /** It ends the run as well: a limit of the run was reached in this line. */
+      whole: Type.Optional(Type.Literal(true)),
     }),
   ),
 });
 export type Line = Static<typeof Line>;
 
-export const Work = Type.Union([...leafWork, Type.Object({ of: Type.Literal("branch"), lines: Type.Array(Line) })]);
+export const Work = Type.Union([
+  ...leafWork,
+  Type.Object({ of: Type.Literal("branch"), lines: Type.Array(Line) }),
+  Type.Object({ of: Type.Literal("map"), ...mapWork }),
+  /** Of a child record of a Map. */
+  Type.Object({ of: Type.Literal("batch"), lines: Type.Array(Line), ...batchWork }),
+]);
 export type Work = Static<typeof Work>;
 export type WorkOf<K extends Work["of"]> = Extract<Work, { of: K }>;
 
@@ -196,3 +221,9 @@ export type Current = Static<typeof Current>;
 /** The lines of a state that goes several ways at once; none of other states. */
 export const linesOf = (current: Current | null): readonly Line[] =>
   current !== null && "lines" in current.work ? current.work.lines : [];
+
+/** All work under way: of the main line, and of every other one. */
+export function worksOf(current: Current | null): readonly Work[] {
+  if (current === null) return [];
+  return [current.work, ...linesOf(current).flatMap((line) => (line.current === null ? [] : [line.current.work]))];
+}

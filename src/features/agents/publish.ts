@@ -8,10 +8,11 @@ import { keepName, type ManifestPatch, patched, readPatch } from "../../../actor
 import { isPlatformOperator, systemTenant } from "../../../actors/identity/identity.ts";
 import { starterOf } from "../../../actors/identity/starter.ts";
 import { isObject, type Json } from "../../../actors/kernel/json.ts";
+import { invalidAt, Problem } from "../../../actors/kernel/problem.ts";
 import type { JudgeReference, Warning } from "../../../actors/manifest/findings.ts";
 import { agentQuota } from "../../../actors/policy/quota.ts";
+import { isSystemName } from "../../../actors/policy/security/spec.ts";
 import type { Transaction } from "../../store/postgres/pool.ts";
-import { requireDeployable } from "../security-contexts/port.ts";
 import { inRounds, type StoredVersion, storeVersion } from "./deploy.ts";
 import { judgeManifest, readManifest } from "./judging/judging.ts";
 
@@ -181,7 +182,7 @@ export function publishing(parts: AgentParts) {
       const judged = await judge(caller, tenant, manifest.document, manifest.yaml);
       if (isGlobal && !mayPublish(caller)) throw globalForbidden();
       const terms = await parts.terms(tenant);
-      await requireDeployable(parts, caller, tenant, judged.spec.security_context);
+      await checkContext(parts, caller, tenant, judged.spec);
       const version = newVersion(caller, judged);
       const stored = await storeVersion(sql, {
         tenant,
@@ -232,7 +233,7 @@ export function publishing(parts: AgentParts) {
         keepName(patch, row.name);
         const next = await patchedManifest(caller, row, patch, sent.yaml);
         checkMayChange(caller, row);
-        if (next !== null) await requireDeployable(parts, caller, row.tenant, next.spec.security_context);
+        if (next !== null) await checkContext(parts, caller, row.tenant, next.spec);
         const done = await sql.begin((tx) => change(tx, caller, row, next, patch, dryRun));
         return done === null ? null : { outcome: done, judged: next, before: row };
       });
@@ -257,6 +258,25 @@ export function publishing(parts: AgentParts) {
     if (content === null) return null;
     return judge(caller, row.tenant, patched(row.document, content), content.whole ? yaml : null);
   }
+}
+
+/**
+ * @param owner of the agent: a global one names a context of the system
+ * @throws Problem 403 `security_context_forbidden`, 422 `unknown_security_context`
+ */
+async function checkContext(
+  { terms, contexts }: Pick<AgentParts, "terms" | "contexts">,
+  { identity, tenant }: Caller,
+  owner: string,
+  { security_context: name }: AgentSpec,
+): Promise<void> {
+  if (name === null) return;
+  const isForAll = owner === systemTenant && tenant !== systemTenant;
+  if ((isForAll && !isSystemName(name)) || !(await contexts.exists(tenant, name))) {
+    throw invalidAt("unknown_security_context", "spec.security_context", "there is no such security context");
+  }
+  if (await contexts.mayUse(tenant, name, identity, (await terms(tenant)).tier)) return;
+  throw new Problem("security_context_forbidden", `The caller may not use the security context ${name}`);
 }
 
 function foreseen({ spec, document, warnings }: Judged, action: DryRun["action"]): DryRun {

@@ -2,7 +2,7 @@
 import { type NetworkPolicy, policyOf } from "../../../actors/policy/network/policy.ts";
 import { workflowRun } from "../../../actors/workflow/run/run.ts";
 import type { RunState } from "../../../actors/workflow/run/state.ts";
-import type { Work } from "../../../actors/workflow/run/work.ts";
+import { type Work, worksOf } from "../../../actors/workflow/run/work.ts";
 import type { Runtime } from "../../runtime/port.ts";
 import type { ExecutionIdentity } from "../execution-tokens/port.ts";
 
@@ -26,7 +26,7 @@ export async function commandsAtWork<T extends ExecutionIdentity>(
 function isAtWork(state: Pick<RunState, "status" | "current"> | undefined, activity: string): boolean {
   if (state === undefined) return false;
   const { status, current } = state;
-  return status === "running" && current !== null && activitiesOf(current.work).includes(activity);
+  return status === "running" && worksOf(current).some((work) => activitiesOf(work).includes(activity));
 }
 
 /** Commands under way; those with a result are over. */

@@ -1,4 +1,3 @@
 /** What other features may use of security contexts. */
 export type { CallCounters } from "./counters.ts";
-export { requireDeployable } from "./deployable.ts";
 export type { ContextReader } from "./known.ts";

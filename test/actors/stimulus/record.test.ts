@@ -36,6 +36,7 @@ const row: FullStimulusRow = {
   error_message: null,
   error_details: null,
   attempts: 1,
+  taken_by: [],
   replay_of: null,
   replayed_by: null,
   received_by_kind: "operator",

@@ -1,5 +1,6 @@
 /** Definitions and headers for tests, everything at its default. */
 import type { Json } from "../../../actors/kernel/json.ts";
+import type { WaitState } from "../../../actors/workflow/definition/outside-states.ts";
 import type { Condition, Transition } from "../../../actors/workflow/definition/parts.ts";
 import type { HumanState, SystemState } from "../../../actors/workflow/definition/states.ts";
 import type { Definition, State } from "../../../actors/workflow/definition.ts";
@@ -155,6 +156,36 @@ export function parallelAgents(transitions: Transition[], change: object = {}): 
     judges_for_parallel: [],
     output_handler: null,
     ...change,
+  };
+}
+
+/** Waits for what is awaited; a text is the name of a signal. */
+export function wait(awaited: string | WaitState["for"], transitions: Transition[], change: object = {}): WaitState {
+  const what = typeof awaited === "string" ? ({ what: "signal", signal: awaited } as const) : awaited;
+  return { kind: "Wait", ...common, transitions, for: what, ...change };
+}
+
+/**
+ * A Branch and the states of its branches, each of which begins with its first.
+ * @param join how many must succeed
+ */
+export function branches(
+  name: string,
+  join: number,
+  lines: Record<string, Record<string, State>>,
+  transitions: Transition[] = [],
+  change: object = {},
+): Record<string, State> {
+  const inner = Object.entries(lines).flatMap(([line, states]) =>
+    Object.entries(states).map(([state, one]) => [state, { ...one, branch: { state: name, name: line } }]),
+  );
+  const begun = Object.entries(lines).map(([line, states]) => ({
+    name: line,
+    initial_state: Object.keys(states)[0] ?? "",
+  }));
+  return {
+    [name]: { kind: "Branch", ...common, transitions, branches: begun, join, ...change },
+    ...Object.fromEntries(inner),
   };
 }
 

@@ -9,9 +9,12 @@ import type { Json } from "../../../actors/kernel/json.ts";
 import type { Definition } from "../../../actors/workflow/definition.ts";
 import { fleetResults } from "../../../actors/workflow/run/activities/fleet-results.ts";
 import { httpCall } from "../../../actors/workflow/run/activities/http-call.ts";
+import { stimulusWatch } from "../../../actors/workflow/run/activities/stimulus.ts";
 import { toolCall } from "../../../actors/workflow/run/activities/tool-call.ts";
 import { agentStart, cleanup, commandRun, runStart } from "../../../actors/workflow/run/activities.ts";
+import { allNotesBytes } from "../../../actors/workflow/run/blackboard/notes.ts";
 import { jsonBytes } from "../../../actors/workflow/run/blackboard/size.ts";
+import { placesOf } from "../../../actors/workflow/run/moving/places.ts";
 import type { StoredEvent } from "../../../actors/workflow/run/record/events.ts";
 import { RunGraph, runGraph, StepFold } from "../../../actors/workflow/run/record/graph.ts";
 import {
@@ -23,6 +26,7 @@ import {
 } from "../../../actors/workflow/run/record/record.ts";
 import { workflowRun } from "../../../actors/workflow/run/run.ts";
 import type { RunHeader, RunState } from "../../../actors/workflow/run/state.ts";
+import { linesOf } from "../../../actors/workflow/run/work.ts";
 import { Simulation } from "../simulate.ts";
 import { decided, headerOf, runId } from "./fixture.ts";
 
@@ -32,10 +36,9 @@ const elementCheck = TypeCompiler.Compile(RunElement);
 const graphCheck = TypeCompiler.Compile(RunGraph);
 
 const inputs = new Map(
-  [agentStart, cleanup, commandRun, runStart, toolCall, fleetResults, httpCall].map(({ name, input }) => [
-    name,
-    TypeCompiler.Compile(input),
-  ]),
+  [agentStart, cleanup, commandRun, runStart, stimulusWatch, toolCall, fleetResults, httpCall].map(
+    ({ name, input }) => [name, TypeCompiler.Compile(input)],
+  ),
 );
 const toApprovals = new Map(
   Object.entries(approvalProtocol.messages).map(([type, { body }]) => [type, TypeCompiler.Compile<TSchema>(body)]),
@@ -50,6 +53,8 @@ interface Told {
   readonly body: Values;
   readonly coCommit: boolean;
 }
+
+const isMove = (type: string): boolean => type === "WorkflowStateEntered" || type === "WorkflowStateExited";
 
 const terminal = [
   "WorkflowExecutionCompleted",
@@ -177,7 +182,9 @@ export class RunStory {
     fold.add(this.events);
     expect(graphCheck.Errors(runGraph(runId, state, fold.steps, this.sim.now)).First() ?? null).toBeNull();
     // As long as the names are not empty, the two measures differ by the braces alone.
-    expect(Math.abs(state.blackboard_bytes - jsonBytes(state.blackboard))).toBeLessThanOrEqual(2);
+    const notes = allNotesBytes(linesOf(state.current));
+    expect(Math.abs(state.blackboard_bytes - notes - jsonBytes(state.blackboard))).toBeLessThanOrEqual(2);
+    this.checkTimers();
     this.checkEvents();
     this.checkWishes();
   }
@@ -204,15 +211,50 @@ export class RunStory {
       expect(state.next).toBeNull();
     }
     expect(types[0]).toBe("WorkflowExecutionStarted");
-    const moves = types.filter((type) => type === "WorkflowStateEntered" || type === "WorkflowStateExited");
-    moves.forEach((type, at) => {
+    // The run itself goes from one state to the next; its branches do so among each other.
+    const moves = this.events.filter(({ type, details }) => isMove(type) && details.branch === undefined);
+    moves.forEach(({ type }, at) => {
       expect(type).toBe(at % 2 === 0 ? "WorkflowStateEntered" : "WorkflowStateExited");
     });
     const entries = this.way;
     expect(state.transition_count).toBe(entries.length);
+    expect(state.entries).toBe(entries.length === 0 ? undefined : entries.length);
     expect(Object.values(state.visits).reduce((sum, one) => sum + one, 0)).toBe(entries.length);
     if (!over) expect(state.current === null).toBe(moves.length % 2 === 0);
+    this.checkEntries();
     this.checkApprovals();
+  }
+
+  /** Each entry comes to a result once, or is given up with what it belongs to; the others are at work. */
+  private checkEntries(): void {
+    const open = new Map<string, boolean>();
+    const giveUp = () => {
+      for (const [entry, isInBranch] of open) if (isInBranch) open.delete(entry);
+    };
+    for (const { type, details } of this.events) {
+      const entry = `${details.state_name} ${details.visit}`;
+      const isInBranch = details.branch !== undefined;
+      if (type === "WorkflowStateEntered") {
+        expect(open.has(entry)).toBe(false);
+        open.set(entry, isInBranch);
+      } else if (type === "WorkflowStateExited") {
+        expect(open.delete(entry)).toBe(true);
+        if (!isInBranch) giveUp();
+      } else if (type === "WorkflowStateRetried" && !isInBranch) giveUp();
+    }
+    const places = placesOf(this.state.current).map(({ current }) => `${current.name} ${current.visit}`);
+    if (this.state.ending === null) expect([...open.keys()].toSorted()).toEqual(places.toSorted());
+    const numbers = placesOf(this.state.current).map(({ current }) => current.entry);
+    expect(new Set(numbers).size).toBe(numbers.length);
+  }
+
+  /** Those that the state asks for, and no others; an attempt whose time came while the run was paused has none. */
+  private checkTimers(): void {
+    const { state, sim } = this;
+    const asked = (workflowRun.timers?.(state) ?? []).map(({ timer }) => timer);
+    for (const timer of sim.timers.keys()) expect(asked).toContain(timer);
+    if (state.paused_at !== null) return;
+    for (const timer of asked) expect([...sim.timers.keys()]).toContain(timer);
   }
 
   /** One approval per entry at most, and none that is forgotten. */
@@ -223,9 +265,10 @@ export class RunStory {
     const settled = new Set(
       this.events.filter(({ type }) => type === "HumanInputResolved").map(({ details }) => String(details.approval_id)),
     );
-    const work = this.state.current?.work;
-    const open = work?.of === "human" ? [work.approval_id] : [];
-    expect(opened.filter((id) => !withdrawn.has(id) && !settled.has(id))).toEqual(open);
+    const open = placesOf(this.state.current).flatMap(({ current: { work } }) =>
+      work.of === "human" ? [work.approval_id] : [],
+    );
+    expect(opened.filter((id) => !withdrawn.has(id) && !settled.has(id)).toSorted()).toEqual(open.toSorted());
     expect(this.told.filter(({ kind, coCommit }) => kind === "approval" && !coCommit)).toEqual([]);
   }
 }

@@ -3,10 +3,10 @@ import { texts } from "../../../src/store/postgres/array-literal.ts";
 import type { Sql } from "../../../src/store/postgres/pool.ts";
 import { pumped } from "../table.ts";
 
-/** Rows of a transition's size, committed 250 at a time. @returns transitions a second */
-export async function bareTransitions(sql: Sql, count: number): Promise<number> {
+/** Rows of a transition's size, or another, committed 250 at a time. @returns transitions a second */
+export async function bareTransitions(sql: Sql, count: number, bytes = 1200): Promise<number> {
   await sql`create table if not exists bench_transition (id bigserial primary key, body text)`;
-  const batch = texts(Array.from({ length: 250 }, () => "x".repeat(1200)));
+  const batch = texts(Array.from({ length: 250 }, () => "x".repeat(bytes)));
   const insert = () => sql`insert into bench_transition (body) select unnest(${batch}::text[])`;
   for (let warm = 0; warm < 10; warm++) await insert();
   const { totalMs } = await pumped(count / 250, 1, insert);

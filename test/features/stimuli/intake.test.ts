@@ -10,10 +10,12 @@ import { watchSettled } from "../../../src/features/stimuli/intake/processing/se
 const failed: Processed = {
   kind: "ended",
   settlement: { status: "rejected", code: "no_router_configured", message: "none", extras: {}, detail: null },
+  takenBy: [],
 };
 const classified = {
   kind: "ended",
   settlement: { status: "classified", started: { workflow_id: "w", workflow_name: "w" }, detail: { confidence: 1 } },
+  takenBy: [],
 } as unknown as Processed;
 
 /** Intake by a tenant that may start `most` runs in all; `process` says how the nth attempt ends. */

@@ -5,6 +5,7 @@ import type { RunRequest } from "../../../actors/workflow/run/start/request.ts";
 import { createProcessor } from "../../../src/features/stimuli/intake/processing/processor.ts";
 import type { StimulusSource } from "../../../src/features/stimuli/sources/port.ts";
 import type { StartedRun } from "../../../src/features/workflows/runs/port.ts";
+import { RuntimeUnavailable } from "../../../src/runtime/port.ts";
 import { until } from "../../harness/until.ts";
 
 const started = { execution_id: "run", workflow_id: "w", workflow_name: "north" } as StartedRun;
@@ -36,12 +37,16 @@ interface World {
   readonly away?: number;
   /** Whether the row is still this attempt's. */
   readonly isMine?: boolean;
+  /** Runs that waited for it and took it. */
+  readonly takenBy?: readonly string[];
+  /** Those who wait cannot be told. */
+  readonly waitsAway?: boolean;
 }
 
 /** Processes it in a world like that. @returns what became of it, and everything that was done meanwhile */
 async function processStimulus(
   changes: Partial<Stimulus>,
-  { route, refused, exists = false, away = 0, isMine = true }: World = {},
+  { route, refused, exists = false, away = 0, isMine = true, takenBy = [], waitsAway = false }: World = {},
 ) {
   const done: string[] = [];
   const requests: (RunRequest & { readonly fresh: boolean })[] = [];
@@ -58,6 +63,13 @@ async function processStimulus(
         return started;
       },
       startedAs: async () => (exists ? started : null),
+    },
+    waits: {
+      async tell() {
+        if (waitsAway) throw new RuntimeUnavailable("no runtime");
+        return takenBy.length;
+      },
+      takersOf: async () => takenBy,
     },
     classify: async () => {
       throw new Error("there is no router");
@@ -154,6 +166,28 @@ test("a stimulus whose attempt an outage ended is due again at once", async () =
   await until(() => released(both.done).length === 2, { what: "the release to be tried again" });
   const fault = await processStimulus({}, { route: direct, refused: new TypeError("a bug") });
   expect(released(fault.done)).toEqual([]);
+});
+
+test("one that nothing routes is classified by those who took it, and costs no rate", async () => {
+  const takenBy = ["r1", "r2"];
+  const alone = await processStimulus({}, { takenBy });
+  expect(alone.processed).toEqual({
+    kind: "ended",
+    settlement: { status: "classified", started: null, detail: null },
+    takenBy,
+  });
+  expect(alone.done).toEqual(["settled", "stimulus_classified", "refund"]);
+  const both = await processStimulus({}, { route: direct, takenBy });
+  expect(both.processed).toMatchObject({ settlement: { started: { workflow_name: "north" } }, takenBy });
+  expect(both.done).toEqual(["settled", "stimulus_classified"]);
+  const failed = await processStimulus({}, { route: direct, refused: problem("invalid_input"), takenBy });
+  expect(failed.processed).toMatchObject({ settlement: { status: "start_failed" } });
+});
+
+test("one whose waiting runs cannot be told starts nothing, and is tried again", async () => {
+  const { processed, done, requests } = await processStimulus({}, { route: direct, waitsAway: true });
+  expect([processed.kind, requests]).toEqual(["unknown", []]);
+  expect(done.some((one) => one.startsWith("release"))).toBe(true);
 });
 
 test("what an earlier attempt started counts, after any change of configuration", async () => {

@@ -6,7 +6,7 @@ export function tellWaiting(turn: ExecutionTurn): void {
   const { header, waiting } = turn.state;
   const { parent_execution_id: parent } = header.hierarchy;
   if (parent === null || header.workflow_execution_id !== parent || waiting === undefined) return;
-  turn.tell({ kind: workflowRunKind, messages: parentMessages }, parent, "child_waiting", {
+  turn.tell({ kind: workflowRunKind, messages: parentMessages }, header.told ?? parent, "child_waiting", {
     child_execution_id: turn.executionId,
     waiting: waiting.for,
     since: waiting.since,

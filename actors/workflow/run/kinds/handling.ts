@@ -67,7 +67,7 @@ function call(run: RunTurn, handler: OutputHandler & { type: "webhook" }, output
     timeout_ms,
     max_attempts,
   };
-  run.perform(webhookCall, input, { id: webhookId(run.id, run.current.entry), then: "webhook_answered" });
+  run.perform(webhookCall, input, { id: webhookId(run.id, run.current), then: "webhook_answered" });
   return [];
 }
 
@@ -113,7 +113,7 @@ export function resultHandled(
 
 /** The state ends before its handler has. Its agent is among the state's children. */
 export function leaveWebhook(run: RunTurn, handler: OutputHandler | null): void {
-  if (handler?.type === "webhook") run.abandon(webhookId(run.id, run.current.entry));
+  if (handler?.type === "webhook") run.abandon(webhookId(run.id, run.current));
 }
 
 /**

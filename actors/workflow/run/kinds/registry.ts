@@ -1,25 +1,19 @@
 /** Every kind of state by its name. */
 import type { StateKind } from "../../definition.ts";
-import { type AnyKind, StateFault } from "../kind.ts";
+import type { AnyKind } from "../kind.ts";
 import { agentKind } from "./agent.ts";
+import { branchKind } from "./branch.ts";
 import { containerRunKind } from "./container-run.ts";
 import { fleetKind } from "./fleet.ts";
 import { httpKind } from "./http.ts";
 import { humanKind } from "./human.ts";
+import { mapKind } from "./map.ts";
 import { parallelAgentsKind } from "./parallel-agents.ts";
 import { parallelContainerRunKind } from "./parallel-container-run.ts";
 import { subworkflowKind } from "./subworkflow.ts";
 import { systemKind } from "./system.ts";
 import { toolKind } from "./tool.ts";
-
-/** Of a kind that cannot be registered yet. */
-const unbuilt: AnyKind = {
-  enter() {
-    throw new StateFault("unbuilt");
-  },
-  leave() {},
-  overdue: () => ({ status: "failed" }),
-};
+import { waitKind } from "./wait.ts";
 
 const kinds: Readonly<Record<StateKind, AnyKind>> = {
   Agent: agentKind,
@@ -29,12 +23,12 @@ const kinds: Readonly<Record<StateKind, AnyKind>> = {
   ParallelContainerRun: parallelContainerRunKind,
   Subworkflow: subworkflowKind,
   System: systemKind,
-  Branch: unbuilt,
+  Branch: branchKind,
   Fleet: fleetKind,
   Http: httpKind,
-  Map: unbuilt,
+  Map: mapKind,
   Tool: toolKind,
-  Wait: unbuilt,
+  Wait: waitKind,
 };
 
 export const kindOf = (kind: StateKind): AnyKind => kinds[kind];

@@ -45,10 +45,25 @@ export const eventTypes = [
 ] as const;
 export type EventType = (typeof eventTypes)[number];
 
+/** Of a state in a branch: which one. */
+type InBranch = { readonly branch?: string };
+
 /** Details that the run's graph is made of; those of the other events are for people. */
-interface ReadDetails {
-  readonly WorkflowStateEntered: { readonly state_name: string; readonly visit: number; readonly entered_at: string };
-  readonly WorkflowStateExited: {
+export interface ReadDetails {
+  readonly WorkflowStateEntered: InBranch & {
+    readonly state_name: string;
+    readonly visit: number;
+    readonly entered_at: string;
+  };
+  readonly WorkflowStateRetried: InBranch & {
+    readonly state_name: string;
+    /** The next one. */
+    readonly attempt: number;
+    readonly error: string;
+    readonly failed_at: string;
+    readonly next_at: string;
+  };
+  readonly WorkflowStateExited: InBranch & {
     readonly state_name: string;
     readonly visit: number;
     readonly output: { readonly status: string; readonly [key: string]: Json };

@@ -3,8 +3,12 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Milliseconds, Nullable, Text, Time } from "../../../kernel/schema.ts";
 import { iso } from "../../../kernel/time.ts";
+import type { State } from "../../definition.ts";
 import { isOver, type RunState, RunStatus } from "../state.ts";
-import { isEvent, type StoredEvent } from "./events.ts";
+import { isEvent, type ReadDetails, type StoredEvent } from "./events.ts";
+
+type EnteredDetails = ReadDetails["WorkflowStateEntered"];
+type ExitedDetails = ReadDetails["WorkflowStateExited"];
 
 const times = {
   exited_at: Nullable(Time),
@@ -23,6 +27,8 @@ export const RunGraph = Type.Object({
     Type.Object({
       name: Text,
       kind: Text,
+      /** The Branch and its branch that the state stands in; null: it stands in none. */
+      branch: Nullable(Type.Object({ state: Text, name: Text })),
       terminal: Type.Boolean(),
       visits: Type.Integer({ minimum: 0 }),
       /** `pending` (not entered), `running`, or what the last visit came to; times are of that visit. */
@@ -31,6 +37,7 @@ export const RunGraph = Type.Object({
       ...times,
     }),
   ),
+  /** Transitions; and from a Branch to where its branches begin, with the condition `branch`. */
   edges: Type.Array(
     Type.Object({ from: Text, condition: Text, to: Text, /** How often. */ taken: Type.Integer({ minimum: 0 }) }),
   ),
@@ -39,6 +46,8 @@ export const RunGraph = Type.Object({
       /** From 1. */
       sequence: Type.Integer({ minimum: 1 }),
       state: Text,
+      /** The branch that went there; null: the run itself. */
+      branch: Nullable(Text),
       visit: Type.Integer({ minimum: 1 }),
       status: Text,
       entered_at: Time,
@@ -55,6 +64,9 @@ export type RunGraph = Static<typeof RunGraph>;
 interface Step {
   readonly state: string;
   readonly visit: number;
+  readonly branch: string | null;
+  /** Whether its branch begins with it. */
+  readonly begins: boolean;
   readonly entered_at: string;
   readonly exited_at: string | null;
   /** What it came to; null while it is at work. */
@@ -63,32 +75,64 @@ interface Step {
   readonly target: string | null;
 }
 
-/** The steps of a run, from the entries of its log: their results may be large, so they are taken in page by page. */
+/**
+ * The steps of a run, from the entries of its log: their results may be large, so they are taken in page by page. Those
+ * of branches lie among each other.
+ */
 export class StepFold {
   readonly steps: Step[] = [];
+  /** Places of the steps at work. */
+  private readonly open = new Set<number>();
+  /** Branches that have begun since the run itself last entered a state, or tried one again. */
+  private readonly begun = new Set<string>();
 
   /** @param events of the run's log, in order */
   add(events: readonly StoredEvent[]): void {
     for (const event of events) {
-      if (isEvent(event, "WorkflowStateEntered")) {
-        const { state_name, visit, entered_at } = event.details;
-        const open = { exited_at: null, status: null, condition: null, target: null };
-        this.steps.push({ state: state_name, visit, entered_at, ...open });
-      } else if (isEvent(event, "WorkflowStateExited")) {
-        const { exited_at, output, transition } = event.details;
-        const last = this.steps.pop();
-        const { condition, target } = transition ?? { condition: null, target: null };
-        if (last !== undefined) this.steps.push({ ...last, exited_at, status: output.status, condition, target });
-      }
+      if (isEvent(event, "WorkflowStateEntered")) this.enter(event.details);
+      else if (isEvent(event, "WorkflowStateExited")) this.exit(event.details);
+      // Whatever its lines were at was given up.
+      else if (isEvent(event, "WorkflowStateRetried")) this.close(event.details.branch, event.details.failed_at);
+    }
+  }
+
+  private enter({ state_name, visit, branch: named, entered_at }: EnteredDetails): void {
+    const branch = named ?? null;
+    const begins = branch !== null && !this.begun.has(branch);
+    if (branch === null) this.begun.clear();
+    else this.begun.add(branch);
+    this.open.add(this.steps.length);
+    const step = { state: state_name, visit, branch, begins, entered_at };
+    this.steps.push({ ...step, exited_at: null, status: null, condition: null, target: null });
+  }
+
+  private exit({ state_name, visit, branch, output, transition, exited_at }: ExitedDetails): void {
+    this.close(branch, exited_at);
+    const place = this.steps.findLastIndex(({ state, visit: nth }) => state === state_name && nth === visit);
+    const step = this.steps[place];
+    if (step === undefined) return;
+    const { condition, target } = transition ?? { condition: null, target: null };
+    this.steps[place] = { ...step, exited_at, status: output.status, condition, target };
+    this.open.delete(place);
+  }
+
+  /** A state of the run itself is over, or fails: its branches that are still at work were given up. */
+  private close(branch: string | undefined, at: string): void {
+    if (branch !== undefined) return;
+    this.begun.clear();
+    for (const place of this.open) {
+      const step = this.steps[place];
+      if (step === undefined || step.branch === null) continue;
+      this.steps[place] = { ...step, exited_at: at, status: "cancelled" };
+      this.open.delete(place);
     }
   }
 }
 
-/** The step that a run left without a result ended with the run. */
-function ended(steps: readonly Step[], state: Pick<RunState, "status" | "ending">): readonly Step[] {
-  const last = steps.at(-1);
-  if (last === undefined || last.exited_at !== null || !isOver(state) || state.ending === null) return steps;
-  return [...steps.slice(0, -1), { ...last, exited_at: iso(state.ending.at), status: state.status }];
+/** The steps that a run left without a result ended with the run. */
+function ended(steps: readonly Step[], { status, ending }: Pick<RunState, "status" | "ending">): readonly Step[] {
+  if (!isOver({ status }) || ending === null) return steps;
+  return steps.map((step) => (step.exited_at === null ? { ...step, exited_at: iso(ending.at), status } : step));
 }
 
 /**
@@ -106,11 +150,12 @@ export function runGraph(executionId: string, state: RunState, taken: readonly S
     version: header.workflow_version,
     status: state.status,
     current_state: state.current_state,
-    nodes: Object.entries(definition.states).map(([name, { kind, transitions }]) => {
+    nodes: Object.entries(definition.states).map(([name, { kind, transitions, branch = null }]) => {
       const last = latest.get(name);
       return {
         name,
         kind,
+        branch,
         terminal: transitions.length === 0,
         visits: Object.hasOwn(visits, name) ? (visits[name] ?? 0) : 0,
         status: last === undefined ? "pending" : statusOf(last),
@@ -122,6 +167,7 @@ export function runGraph(executionId: string, state: RunState, taken: readonly S
     steps: history.map((step, index) => ({
       sequence: index + 1,
       state: step.state,
+      branch: step.branch,
       visit: step.visit,
       status: statusOf(step),
       entered_at: step.entered_at,
@@ -141,16 +187,31 @@ function timesOf({ entered_at, exited_at }: Step, now: number) {
   };
 }
 
-/** Two transitions alike are one way: the first that matches is taken. */
 function edgesOf({ definition }: RunState, history: readonly Step[]): RunGraph["edges"] {
-  return Object.entries(definition.states).flatMap(([from, { transitions }]) =>
-    transitions.map(({ condition, target }, place) => {
-      const isRepeat = transitions
-        .slice(0, place)
-        .some((earlier) => earlier.condition === condition && earlier.target === target);
-      const takes = (step: Step): boolean =>
-        step.state === from && step.condition === condition && step.target === target;
-      return { from, to: target, condition, taken: isRepeat ? 0 : history.filter(takes).length };
-    }),
-  );
+  return Object.entries(definition.states).flatMap(([from, state]) => [
+    ...branchEdges(from, state, history),
+    ...transitionEdges(from, state, history),
+  ]);
+}
+
+/** Two transitions alike are one way: the first that matches is taken. */
+function transitionEdges(from: string, { transitions }: State, history: readonly Step[]): RunGraph["edges"] {
+  return transitions.map(({ condition, target }, place) => {
+    const isRepeat = transitions
+      .slice(0, place)
+      .some((earlier) => earlier.condition === condition && earlier.target === target);
+    const takes = (step: Step): boolean =>
+      step.state === from && step.condition === condition && step.target === target;
+    return { from, to: target, condition, taken: isRepeat ? 0 : history.filter(takes).length };
+  });
+}
+
+function branchEdges(from: string, state: State, history: readonly Step[]): RunGraph["edges"] {
+  if (state.kind !== "Branch") return [];
+  return state.branches.map(({ initial_state: to }) => ({
+    from,
+    to,
+    condition: "branch",
+    taken: history.filter(({ state, begins }) => begins && state === to).length,
+  }));
 }

@@ -6,15 +6,24 @@ import { AnyJson, type Json, JsonObject } from "../../../kernel/json.ts";
 import { Nullable, Text, Time } from "../../../kernel/schema.ts";
 import { iso } from "../../../kernel/time.ts";
 import { firstWait } from "../child-waits.ts";
+import { placesOf } from "../moving/places.ts";
 import { Initiator, type RunState, RunStatus } from "../state.ts";
 import type { Current } from "../work.ts";
 
 const WaitingFor = Type.Object({
-  /** `tool_call`: of an agent that the state at work started. */
-  kind: Type.Union([Type.Literal("approval"), Type.Literal("tool_call")]),
-  approval_id: Text,
+  /** `approval`: of a Human state; `tool_call`: of an agent that a state started; the others: of a Wait. */
+  kind: Type.Union([
+    Type.Literal("approval"),
+    Type.Literal("tool_call"),
+    Type.Literal("time"),
+    Type.Literal("signal"),
+    Type.Literal("stimulus"),
+  ]),
+  /** Of `approval` and `tool_call`. */
+  approval_id: Type.Optional(Text),
   state_name: Text,
-  expires_at: Time,
+  /** Null: it waits without an end. */
+  expires_at: Nullable(Time),
 });
 export type WaitingFor = Static<typeof WaitingFor>;
 
@@ -27,7 +36,7 @@ export const RunElement = Type.Object({
   tenant_id: Text,
   status: RunStatus,
   current_state: Nullable(Text),
-  /** Whom the run waits for; null when it is at work by itself, or over. */
+  /** What the run waits for; null when it is at work by itself, or over. */
   waiting_for: Nullable(WaitingFor),
   intent: Text,
   state_visits: Type.Record(Text, Type.Integer()),
@@ -144,17 +153,30 @@ function stateOutputs({ outputs, blackboard }: Pick<RunState, "outputs" | "black
   return Object.fromEntries(outputs.map((name) => [name, blackboard[name] ?? null]));
 }
 
-/** The approval that the run waits for, if it does. */
+/** What the run waits for; of several that whose time is up first. */
 function waitingFor(current: Current | null): WaitingFor | null {
-  if (current === null) return null;
-  if (current.work.of !== "human") {
-    const first = firstWait(current);
-    if (first === null) return null;
-    const { approval_id, expires_at } = first;
-    return { kind: "tool_call", approval_id, state_name: current.name, expires_at: iso(expires_at) };
+  const at = ({ expires_at }: WaitingFor): number => (expires_at === null ? Infinity : Date.parse(expires_at));
+  const open = placesOf(current).flatMap(({ current }) => waitOf(current) ?? []);
+  // As long as their times are the same, the one that has waited longest is the first.
+  return open.toSorted((one, other) => (at(one) === at(other) ? 0 : at(one) - at(other)))[0] ?? null;
+}
+
+/** What the state at work at one place waits for. A Branch waits for whom its lines wait for. */
+function waitOf(current: Current): WaitingFor | null {
+  const { name: state_name, work } = current;
+  switch (work.of) {
+    case "human":
+      return { kind: "approval", approval_id: work.approval_id, state_name, expires_at: iso(work.expires_at) };
+    case "wait":
+      return { kind: work.on, state_name, expires_at: isoOrNull(work.until) };
+    case "branch":
+      return null;
+    default: {
+      const first = firstWait(current);
+      if (first === null) return null;
+      return { kind: "tool_call", approval_id: first.approval_id, state_name, expires_at: iso(first.expires_at) };
+    }
   }
-  const { approval_id, expires_at } = current.work;
-  return { kind: "approval", approval_id, state_name: current.name, expires_at: iso(expires_at) };
 }
 
 const isoOrNull = (milliseconds: number | null): string | null => (milliseconds === null ? null : iso(milliseconds));

@@ -136,7 +136,8 @@ export function outcomeWithoutMatch(
   return { status: "failed", code: "missing_score", reason: "Every rule asks for a score, and the result has none" };
 }
 
-function failureOf(result: StateResult): Outcome {
+/** What a failed result fails a run with that no rule takes on: its code, and why for people. */
+export function failureOf(result: StateResult): Outcome & { readonly status: "failed" } {
   const error = typeof result.error === "string" && result.error.trim() !== "" ? result.error : errorOf(result);
   const code = [result.error_code, error].find(isCode) ?? "state_failed";
   const message = typeof result.message === "string" && result.message.trim() !== "" ? result.message : error;

@@ -146,7 +146,7 @@ function environmentOf(run: RunTurn, templates: Readonly<Record<string, string>>
     return [name, secrets.includes(name) ? template : run.render(template)] as const;
   });
   const env: Record<string, string> = { ...inputsOf(run), ...Object.fromEntries(rendered), ...values };
-  env.SVC_WORKFLOW_EXECUTION_ID = run.id;
+  env.SVC_WORKFLOW_EXECUTION_ID = run.runId;
   env.SVC_WORKFLOW_NAME = run.state.header.workflow_name;
   env.SVC_STATE_NAME = run.current.name;
   let bytes = 0;

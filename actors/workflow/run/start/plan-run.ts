@@ -10,6 +10,7 @@ import { isStorableJson, unusableText } from "../../../manifest/storable.ts";
 import { joinedCeilings, keptCeilings } from "../../../policy/ceilings.ts";
 import type { TenantTerms } from "../../../policy/quota.ts";
 import { countedFor } from "../../../policy/rates/counted.ts";
+import type { Definition } from "../../definition.ts";
 import type { Start } from "../blackboard/seed.ts";
 import { jsonBytes, maxBlackboardBytes } from "../blackboard/size.ts";
 import { reservedKeys } from "../blackboard/variables.ts";
@@ -127,16 +128,21 @@ function ancestryOf(
 ): Pick<RunHeader, "parent" | "depth" | "root_execution_id" | "path"> {
   if (parent === null) return { parent: null, depth: 0, root_execution_id: executionId, path: [] };
   return {
-    parent: { execution_id: parent.executionId, state_name: parent.stateName, waits: parent.waits },
+    parent: {
+      execution_id: parent.executionId,
+      state_name: parent.stateName,
+      waits: parent.waits,
+      ...(parent.told === undefined ? {} : { told: parent.told }),
+    },
     depth: parent.depth + 1,
     root_execution_id: parent.rootExecutionId,
     path: [...parent.path, parent.executionId],
   };
 }
 
-/** What runs start counts toward no rate, and every generation can be a hundred times as many. */
-function checkDescendants({ facts }: Settled): Problem | null {
-  if (facts.descendants < maxDescendants) return null;
+/** What runs start counts toward no rate, items of Maps apart, and every generation can be a hundred times as many. */
+function checkDescendants({ request, facts }: Settled): Problem | null {
+  if (facts.descendants < maxDescendants || request.parent?.told !== undefined) return null;
   return new Problem("too_many_descendants", `At most ${maxDescendants} workflows run below one root`);
 }
 
@@ -182,6 +188,25 @@ function ceilingsProblem(asked: RunRequest["ceilings"], registered: RunRequest["
   return joined instanceof Problem ? joined : null;
 }
 
+/**
+ * Why a run cannot begin at this state: there is none of that name, or it stands in a branch, whose Branch state alone
+ * can begin it.
+ */
+export function stateProblem({ states }: Definition, name: string): Problem | null {
+  const state = Object.hasOwn(states, name) ? states[name] : undefined;
+  const at = (message: string, code: string) => ({ issues: [{ path: "from_state", message, code }] });
+  if (state === undefined) {
+    return new Problem(
+      "unknown_state",
+      "The workflow has no such state",
+      at(`there is no state ${name}`, "unknown_state"),
+    );
+  }
+  if (state.branch === undefined) return null;
+  const message = `${name} is in a branch of ${state.branch.state}: begin at that one`;
+  return new Problem("unknown_state", "No run begins inside a branch", at(message, "state_in_branch"));
+}
+
 export interface RetryFacts {
   readonly executionId: string;
   /** Of the run that is begun anew. */
@@ -198,7 +223,7 @@ export interface RetryFacts {
  * outlive runs are mounted again, ephemeral ones are made anew. The retry of a sub-workflow stands by itself: its parent
  * has gone on.
  * @returns the plan, or 402, 403; 409 `invalid_state` while it is live, `nothing_to_retry` when it completed; 422
- *   `unknown_state`
+ *   `unknown_state`, also of one in a branch
  */
 export function planRetry(
   { starter, startedBy: by, ceilings: asked, countedFor: counted, fromState, initiatedBy }: RetryRequest,
@@ -211,12 +236,10 @@ export function planRetry(
   const volumes = runVolumes(definition.storage, named, storage.readable);
   if (!isOver(earlier)) return new Problem("invalid_state", "The execution has not ended", { status });
   if (status === "completed") return new Problem("nothing_to_retry", "The execution completed", { status });
-  if (!Object.hasOwn(definition.states, state)) {
-    const issue = { path: "from_state", message: `there is no state ${state}`, code: "unknown_state" };
-    return new Problem("unknown_state", "The workflow has no such state", { issues: [issue] });
-  }
   const problem =
-    contextProblem(header.security_context, isContextAllowed) ?? volumesProblem(volumes, named, terms, storage);
+    stateProblem(definition, state) ??
+    contextProblem(header.security_context, isContextAllowed) ??
+    volumesProblem(volumes, named, terms, storage);
   if (problem !== null) return problem;
   const ceilings = joinedCeilings(asked, bound);
   if (ceilings instanceof Problem) return ceilings;

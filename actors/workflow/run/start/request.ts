@@ -36,6 +36,8 @@ export interface RunRequest {
     readonly executionId: string;
     readonly stateName: string;
     readonly waits: boolean;
+    /** The child record of items that hears of its end in place of the parent; absent: none. */
+    readonly told?: string;
     readonly depth: number;
     readonly path: readonly string[];
     readonly rootExecutionId: string;

@@ -1,12 +1,12 @@
 /** The SQL of the table `stimuli` for those who look back at them, tenant first. */
 import type { Fragment } from "postgres";
+import { firstIdOf } from "../../../../actors/stimulus/ids.ts";
 import { type FullStimulusRow, type StimulusRow, shownBytes } from "../../../../actors/stimulus/record.ts";
 import type { Arrival, Channel } from "../../../../actors/stimulus/stimulus.ts";
 import type { Page } from "../../../http/paging.ts";
 import { isUuid } from "../../../http/route.ts";
 import { type CountPieces, type PieceCount, withTenants } from "../../../runtime/reads/spans.ts";
 import type { Sql, Transaction } from "../../../store/postgres/pool.ts";
-import { firstIdOf } from "../intake/port.ts";
 
 /** Null: any. */
 export interface StimulusFilter {
@@ -71,7 +71,7 @@ export function historyRecords(sql: Sql) {
   const columns = sql`tenant, id, source, channel, status, dead_letter, content_encoding, content_type, content_size,
     content_sha256, headers_truncated, idempotency_key, duplicate_count, source_id, run_id, classification,
     error_code, error_message, error_details, attempts, replay_of, replayed_by, received_by_kind, received_by_sub,
-    received_at, last_event_at, discarded_at, discarded_by, discard_reason`;
+    received_at, last_event_at, discarded_at, discarded_by, discard_reason, ${takenBy(sql)}`;
 
   return {
     /** One row more than the page asks for when there are more; of contents what a list shows, and a bit. */
@@ -154,6 +154,11 @@ export function historyRecords(sql: Sql) {
     },
   };
 }
+
+/** The first hundred runs that took a stimulus. */
+const takenBy = (sql: Sql) => sql`array(select run_id::text from (
+    select t.run_id, t.taken_at from stimulus_takers t where t.tenant = stimuli.tenant and t.stimulus_id = stimuli.id
+    limit 1000) some group by run_id order by min(taken_at), run_id limit 100) as taken_by`;
 
 /** A condition for each status asked for; what is still to be processed stands in an index of its own. */
 function statusesOf(sql: Sql, { statuses }: StimulusFilter): Fragment[] {

@@ -14,7 +14,7 @@ import { type Arrival, receiverOf } from "../../../../actors/stimulus/stimulus.t
 import { asProblem, internalError } from "../../../http/problem.ts";
 import type { Sql, Transaction } from "../../../store/postgres/pool.ts";
 import type { Audit, AuditedBy } from "../../audit/port.ts";
-import type { Intake, IntakeAnswer } from "../intake/port.ts";
+import { type Intake, type IntakeAnswer, routedAnswer } from "../intake/port.ts";
 import type { Sources } from "../sources/port.ts";
 import type { HeldRow, HistoryRecords } from "./records.ts";
 import type { BulkReplayed, ReplayBody } from "./schema.ts";
@@ -206,29 +206,16 @@ const isFailedReplay = (row: HeldRow): row is HeldRow & { readonly replay_of: st
 
 /** The answer to a replay that ended, or goes on elsewhere. @throws Problem as that one */
 function earlierAnswer(row: FullStimulusRow): IntakeAnswer {
-  const { id, status, classification, run_id, error_code, error_message, error_details } = row;
+  const { id, status, classification, run_id, taken_by, error_code, error_message, error_details } = row;
   if (status === "received") {
     const message = "The replay is stored and goes on";
     throw new Problem("stimulus_service_unavailable", message, { stimulus_id: id }, { "Retry-After": "5" });
   }
-  if (status !== "classified" || classification === null) {
+  if (status !== "classified") {
     const code = (error_code ?? "internal_error") as ProblemCode;
     throw new Problem(code, error_message ?? "The replay started nothing", { stimulus_id: id, ...error_details });
   }
-  const { workflow_id, workflow_name, routing_mode, confidence } = classification;
-  return {
-    status: 200,
-    body: {
-      stimulus_id: id,
-      workflow_execution_id: run_id,
-      status,
-      workflow_id: workflow_id ?? "",
-      workflow_name: workflow_name ?? "",
-      routing_mode,
-      confidence,
-    },
-    headers: { Location: `/v1/workflows/executions/${run_id}` },
-  };
+  return routedAnswer({ id, runId: run_id, detail: classification, takenBy: taken_by });
 }
 
 /** @throws Problem 422 */

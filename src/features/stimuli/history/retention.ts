@@ -2,9 +2,11 @@
  * The end of old stimuli and of keys that no longer count. Runs at boot and every minute on every node; nodes take
  * different rows. What is still to be processed stays, however old it is.
  */
+
+import { firstIdOf } from "../../../../actors/stimulus/ids.ts";
 import { repeatedly } from "../../../lib/timers.ts";
 import type { Sql } from "../../../store/postgres/pool.ts";
-import { firstIdOf, keptMs } from "../intake/port.ts";
+import { keptMs } from "../intake/port.ts";
 
 export interface RetentionOptions {
   readonly sql: Sql;
@@ -68,6 +70,8 @@ async function eraseStimuli(sql: Sql, before: number, limit: number): Promise<nu
         where s.tenant = t.tenant and s.id < ${firstIdOf(before)} and s.status <> 'received'
         order by s.id limit ${limit}::int for update skip locked) o
       limit ${limit}::int
+    ), taken as (
+      delete from stimulus_takers t using old where t.tenant = old.tenant and t.stimulus_id = old.id
     )
     delete from stimuli s using old where s.tenant = old.tenant and s.id = old.id`;
   });

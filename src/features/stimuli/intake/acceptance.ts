@@ -282,7 +282,8 @@ async function holdersOf(sql: Sql, asked: readonly Claim[], after: number): Prom
        select u.digest, u.guard, k.tenant, k.source, k.stimulus_id, k.accepted_at, 'signed bytes' as by from asked u
        join stimulus_keys k on k.tenant = u.tenant and k.source = u.source and k.guard_digest = decode(u.guard, 'hex')
        where u.guard <> '')
-     select h.tenant, h.source, h.digest, h.guard, h.by, s.id, s.status, s.acknowledge, s.run_id
+     select h.tenant, h.source, h.digest, h.guard, h.by, s.id, s.status, s.acknowledge, s.run_id,
+       s.classification is not null as is_routed
      from held h join stimuli s on s.tenant = h.tenant and s.id = h.stimulus_id
      where h.accepted_at > $5 order by h.by desc`,
     [...claimTexts(asked), new Date(after)],
@@ -296,7 +297,7 @@ async function holdersOf(sql: Sql, asked: readonly Claim[], after: number): Prom
         stimulusId: row.id,
         status: row.status,
         acknowledge: row.acknowledge,
-        executionId: row.status === "classified" ? row.run_id : null,
+        executionId: row.status === "classified" && row.is_routed ? row.run_id : null,
         by: row.digest === row.guard ? "signed bytes" : row.by,
       },
     ]),
@@ -313,6 +314,7 @@ interface HolderRow {
   readonly status: string;
   readonly acknowledge: string;
   readonly run_id: string;
+  readonly is_routed: boolean;
 }
 
 /** Lets go of what was claimed before `since` (Unix milliseconds) and is in the way. */

@@ -1,11 +1,13 @@
 /** Intake: stimuli are accepted, stored, and brought to the run they start. */
 
-import { Counter, Gauge } from "prom-client";
+import { Gauge } from "prom-client";
 import { defineFeature } from "../../feature.ts";
 import { limits } from "../../limits/feature.ts";
 import { runs } from "../../workflows/runs/feature.ts";
 import { classification } from "../classification/feature.ts";
 import { sources } from "../sources/feature.ts";
+import { waits } from "../waits/feature.ts";
+import { stimulusMetrics } from "./metrics.ts";
 import { openStimuli } from "./open.ts";
 import { intakeRoutes } from "./routes.ts";
 import { named } from "./schema.ts";
@@ -14,21 +16,9 @@ export const intake = defineFeature({
   name: "stimuli/intake",
   tenantTables: ["stimuli", "stimulus_keys"],
   schemas: named,
-  needs: { sources, classification, runs, limits },
-  open({ sql, tenants, drainMs, now, newId, info }, { sources, classification, runs, limits }) {
-    const registers: [] = [];
-    const events = new Counter({
-      name: "svc_stimuli_total",
-      help: "What happened to stimuli",
-      labelNames: ["event"],
-      registers,
-    });
-    const refusals = new Counter({
-      name: "svc_webhook_refusals_total",
-      help: "Deliveries turned away, by code",
-      labelNames: ["code"],
-      registers,
-    });
+  needs: { sources, waits, classification, runs, limits },
+  open({ sql, tenants, drainMs, now, newId, info }, { sources, waits, classification, runs, limits }) {
+    const metrics = stimulusMetrics();
     const stimuli = openStimuli({
       sql,
       // Connections are cut after half of the time that a stopping node has.
@@ -37,9 +27,10 @@ export const intake = defineFeature({
       failed: sources.failed,
       tenants,
       runs,
+      waits,
       limiter: limits,
       classifier: classification,
-      metrics: { events, refusals },
+      metrics,
       report: info,
       now,
       newId,
@@ -47,7 +38,7 @@ export const intake = defineFeature({
     const waiting = new Gauge({
       name: "svc_stimuli_waiting",
       help: "Stimuli that were accepted and are not routed, of all nodes",
-      registers,
+      registers: [],
       async collect() {
         // A store that is away costs this series, not the whole page.
         const count = await stimuli.records.waiting().catch(() => null);
@@ -69,7 +60,7 @@ export const intake = defineFeature({
         },
       ],
       queues: stimuli.queues,
-      metrics: [events, refusals, waiting],
+      metrics: [...metrics.all, waiting],
     };
   },
 });

@@ -5,11 +5,11 @@
 import { Problem, type ProblemCode } from "../../../../actors/kernel/problem.ts";
 import { demands } from "../../../../actors/policy/rates/limits.ts";
 import { rateUserOfReceiver } from "../../../../actors/stimulus/routing.ts";
-import type { Arrival, Settlement, Stimulus } from "../../../../actors/stimulus/stimulus.ts";
+import type { Arrival, ClassificationDetail, Stimulus } from "../../../../actors/stimulus/stimulus.ts";
 import type { RateUse } from "../../limits/port.ts";
 import type { Sources } from "../sources/port.ts";
 import { type AdmissionOptions, createAdmission, type Taking } from "./admission.ts";
-import type { Processor } from "./processing/processor.ts";
+import type { Processed, Processor } from "./processing/processor.ts";
 import type { Received, Routed } from "./schema.ts";
 
 export interface IntakeOptions extends AdmissionOptions {
@@ -44,7 +44,7 @@ export function createIntake(options: IntakeOptions): Intake {
     const processed = await processStimulus(stimulus);
     // What is processed while the caller waits is never put off: a store or an actor did not answer.
     if (processed.kind !== "ended") throw undecided(stimulus);
-    return answer(stimulus, processed.settlement, headers);
+    return answer(stimulus, processed, headers);
   }
 
   return async (arrival, taking = asUsual) => {
@@ -83,23 +83,42 @@ function undecided({ id }: Stimulus): Problem {
 }
 
 /** @throws Problem with the code that ended it */
-function answer(stimulus: Stimulus, settlement: Settlement, headers: Readonly<Record<string, string>>): IntakeAnswer {
+function answer(
+  stimulus: Stimulus,
+  { settlement, takenBy }: Extract<Processed, { readonly kind: "ended" }>,
+  headers: Readonly<Record<string, string>>,
+): IntakeAnswer {
   if (settlement.status !== "classified") {
     const { code, message, extras } = settlement;
     throw new Problem(code as ProblemCode, message, { stimulus_id: stimulus.id, ...extras });
   }
-  const { started, detail } = settlement;
+  const { id, executionId } = stimulus;
+  const routed = routedAnswer({ id, runId: executionId, detail: settlement.detail, takenBy });
+  return { ...routed, headers: { ...headers, ...routed.headers } };
+}
+
+/** The answer to a stimulus that was routed, or taken by those who waited for it. @param of `detail`: null: it started no run */
+export function routedAnswer({ id, runId, detail, takenBy }: RoutedStimulus): Extract<IntakeAnswer, { status: 200 }> {
   return {
     status: 200,
     body: {
-      stimulus_id: stimulus.id,
-      workflow_execution_id: stimulus.executionId,
+      stimulus_id: id,
+      workflow_execution_id: detail === null ? null : runId,
       status: "classified",
-      workflow_id: started.workflow_id,
-      workflow_name: started.workflow_name,
-      routing_mode: detail.routing_mode,
-      confidence: detail.confidence,
+      workflow_id: detail?.workflow_id ?? null,
+      workflow_name: detail?.workflow_name ?? null,
+      routing_mode: detail?.routing_mode ?? null,
+      confidence: detail?.confidence ?? null,
+      taken_by: [...takenBy],
     },
-    headers: { ...headers, Location: `/v1/workflows/executions/${stimulus.executionId}` },
+    headers: { Location: detail === null ? `/v1/stimuli/${id}` : `/v1/workflows/executions/${runId}` },
   };
+}
+
+interface RoutedStimulus {
+  readonly id: string;
+  readonly runId: string;
+  readonly detail: ClassificationDetail | null;
+  /** Ids of runs. */
+  readonly takenBy: readonly string[];
 }

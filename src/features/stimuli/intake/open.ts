@@ -1,5 +1,4 @@
 /** What a node does with stimuli, put together: acceptance, the way to a run, what is done in the background. */
-import type { Counter } from "prom-client";
 import type { Tenants } from "../../../identity/tenants/tenants.ts";
 import type { Sql } from "../../../store/postgres/pool.ts";
 import type { Limiter } from "../../limits/port.ts";
@@ -7,11 +6,14 @@ import type { Runs } from "../../workflows/runs/feature.ts";
 import type { Classifier } from "../classification/port.ts";
 import type { FailedVerifications } from "../sources/feature.ts";
 import type { Sources } from "../sources/port.ts";
+import type { Waits } from "../waits/port.ts";
 import { createAcceptance } from "./acceptance.ts";
 import { createArrivingBodies } from "./arriving-bodies.ts";
 import { watchBacklog } from "./backlog.ts";
 import { createBodyBudget, withinBudget } from "./body-budget.ts";
+import { createFilter } from "./filter.ts";
 import { createIntake, rateUse } from "./intake.ts";
+import type { StimulusMetrics } from "./metrics.ts";
 import { createDrain } from "./processing/drain.ts";
 import { createProcessor } from "./processing/processor.ts";
 import { watchSettled } from "./processing/settled-watch.ts";
@@ -25,10 +27,10 @@ export interface StimuliOptions {
   readonly failed: FailedVerifications;
   readonly tenants: Tenants;
   readonly runs: Pick<Runs, "startAs" | "startedAs" | "newId">;
+  readonly waits: Waits;
   readonly limiter: Pick<Limiter, "debit" | "refund">;
   readonly classifier: Pick<Classifier, "classify">;
-  /** Stimuli by what happened to them, and deliveries by the code they were turned away with. */
-  readonly metrics: { readonly events: Counter<"event">; readonly refusals: Counter<"code"> };
+  readonly metrics: StimulusMetrics;
   readonly report: (event: string, facts: Record<string, unknown>) => void;
   /** How long deliveries under way are waited for once the node leaves. */
   readonly drainMs: number;
@@ -51,6 +53,7 @@ export function openStimuli(options: StimuliOptions) {
   const processStimulus = createProcessor({
     sources: options.sources,
     runs: options.runs,
+    waits: options.waits,
     classify: options.classifier.classify,
     records,
     refund: (stimulus) =>
@@ -84,6 +87,14 @@ export function openStimuli(options: StimuliOptions) {
   });
   const intake = withinBudget(taking, createBodyBudget());
   const arriving = createArrivingBodies();
+  const filter = createFilter({
+    sources: options.sources,
+    count(source, what) {
+      metrics.ignored(source, what);
+      report("stimulus_ignored", { tenant: source.tenant, source: source.source, ...what });
+    },
+    now,
+  });
   const deliver = createWebhooks({
     sources: options.sources,
     tenants: options.tenants,
@@ -91,6 +102,7 @@ export function openStimuli(options: StimuliOptions) {
     arriving,
     verifying: createBodyBudget(),
     intake,
+    filter,
     refused: (code) => metrics.refusals.inc({ code }),
     now,
   });
@@ -98,6 +110,7 @@ export function openStimuli(options: StimuliOptions) {
     records,
     intake,
     deliver,
+    filter,
     sourceOf: options.sources.sourceOf,
     async underWay<T>(work: () => Promise<T>, stopping: AbortSignal): Promise<T> {
       accepting++;

@@ -1,5 +1,6 @@
 /** Where stimuli come in: posted by callers of the API, and delivered to webhooks. */
 import { Type } from "@sinclair/typebox";
+import { matterOf } from "../../../../actors/stimulus/fitting.ts";
 import { reply } from "../../../http/answer.ts";
 import { prefersAsync } from "../../../http/preferences.ts";
 import {
@@ -13,14 +14,16 @@ import {
 import { Handshake } from "../sources/feature.ts";
 import type { Sources } from "../sources/port.ts";
 import { arrivalOf } from "./api-stimulus.ts";
+import type { Filter } from "./filter.ts";
 import type { Intake, IntakeAnswer } from "./intake.ts";
 import type { Drain } from "./processing/drain.ts";
-import { Received, Routed, StimulusBody, StimulusHeaders, WebhookHeaders } from "./schema.ts";
+import { IgnoredAnswer, Received, Routed, StimulusBody, StimulusHeaders, WebhookHeaders } from "./schema.ts";
 import type { Deliver } from "./webhooks.ts";
 
 export interface IntakeRouteOptions {
   readonly intake: Intake;
   readonly deliver: Deliver;
+  readonly filter: Filter;
   readonly sourceOf: Sources["sourceOf"];
   /**
    * Told of every delivery under way, so that what runs in the background makes room.
@@ -36,15 +39,18 @@ const maxBodyBytes = 6 * 1_048_576 + 64 * 1024;
 /** Seconds: a classification takes 120 at most, a repeat waits 35 before. */
 const timeoutSeconds = 170;
 
+/** What a caller of the API sends with a stimulus is no part of it. */
+const noHeaders = new Headers();
+
 /** Which names a source may have is checked first of all when a message is taken in. */
 const Source = Type.String({ "x-code": "invalid_source", "x-message": "This is no name of a source" });
 
-export function intakeRoutes({ intake, deliver, sourceOf, underWay, rates }: IntakeRouteOptions): Route[] {
+export function intakeRoutes({ intake, deliver, filter, sourceOf, underWay, rates }: IntakeRouteOptions): Route[] {
   const hook = {
     method: "POST",
     tag: "webhooks",
     headers: WebhookHeaders,
-    responses: { 200: Type.Union([Routed, Handshake]), 202: Received },
+    responses: { 200: Type.Union([Routed, Handshake, IgnoredAnswer]), 202: Received },
     timeoutSeconds,
     refusals: [
       "body_too_large",
@@ -78,7 +84,7 @@ export function intakeRoutes({ intake, deliver, sourceOf, underWay, rates }: Int
   } as const;
   const deliverTo = async (call: OpenCall<unknown, unknown, unknown>, path: Parameters<Deliver>[1]) => {
     const delivered = await underWay(() => deliver(call, path), call.stopping);
-    if ("handshake" in delivered) return reply(200, delivered.handshake);
+    if ("nothingStored" in delivered) return reply(200, delivered.nothingStored);
     return answered(delivered, call.request.headers);
   };
   return [
@@ -90,7 +96,7 @@ export function intakeRoutes({ intake, deliver, sourceOf, underWay, rates }: Int
       rates,
       headers: StimulusHeaders,
       body: jsonBody(StimulusBody, { limit: maxBodyBytes }),
-      responses: { 200: Routed, 202: Received },
+      responses: { 200: Type.Union([Routed, IgnoredAnswer]), 202: Received },
       timeoutSeconds,
       refusals: [
         "idempotent_duplicate",
@@ -106,6 +112,9 @@ export function intakeRoutes({ intake, deliver, sourceOf, underWay, rates }: Int
       ],
       handler: async ({ body, identity, tenant, stopping, request: { headers } }) => {
         const arrival = await arrivalOf(body, headers, { tenant, identity }, sourceOf);
+        const source = arrival.sourceId === null ? null : await sourceOf(tenant, arrival.source);
+        const ignored = filter(source, { headers: noHeaders, payload: () => matterOf(arrival).payload });
+        if (ignored !== null) return reply(200, ignored);
         return answered(await underWay(() => intake(arrival), stopping), headers);
       },
     }),

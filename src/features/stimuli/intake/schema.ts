@@ -15,12 +15,17 @@ export const StimulusBody = Type.Object(
 
 export const Routed = Type.Object({
   stimulus_id: Text,
-  workflow_execution_id: Text,
+  /** Null, like the members of its workflow: nothing routed it, and runs that waited for it took it. */
+  workflow_execution_id: Nullable(Text),
   status: Type.Literal("classified"),
-  workflow_id: Text,
-  workflow_name: Text,
-  routing_mode: Type.Union([Type.Literal("deterministic"), Type.Literal("llm_classified"), Type.Literal("override")]),
+  workflow_id: Nullable(Text),
+  workflow_name: Nullable(Text),
+  routing_mode: Nullable(
+    Type.Union([Type.Literal("deterministic"), Type.Literal("llm_classified"), Type.Literal("override")]),
+  ),
   confidence: Nullable(Type.Number()),
+  /** Runs that waited for it and took it, the first 100. */
+  taken_by: Type.Array(Text),
 });
 export type Routed = Static<typeof Routed>;
 
@@ -30,6 +35,19 @@ export const Received = Type.Object({
   status: Type.Literal("received"),
 });
 export type Received = Static<typeof Received>;
+
+/** A message that its source passes over: nothing of it is stored. */
+export const IgnoredAnswer = Type.Object({
+  status: Type.Literal("ignored"),
+  reason: Type.Union([Type.Literal("event"), Type.Literal("match"), Type.Literal("match_failed")]),
+  /** As the provider calls it. */
+  event: Nullable(Text),
+  /** For people. */
+  message: Text,
+  stimulus_id: Type.Null(),
+  workflow_execution_id: Type.Null(),
+});
+export type IgnoredAnswer = Static<typeof IgnoredAnswer>;
 
 export const StimulusHeaders = Type.Object({
   "x-idempotency-key": Type.Optional(Type.String({ description: "Where the body names no key" })),
@@ -58,4 +76,5 @@ export const named = {
   NewStimulus: StimulusBody,
   StimulusRouted: Routed,
   StimulusReceived: Received,
+  StimulusIgnored: IgnoredAnswer,
 };

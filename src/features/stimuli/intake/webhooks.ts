@@ -19,7 +19,9 @@ import { checkedKey, unavailable } from "./acceptance.ts";
 import { acknowledgement } from "./acknowledgement.ts";
 import { type ArrivingBodies, freeBytes } from "./arriving-bodies.ts";
 import type { BodyBudget } from "./body-budget.ts";
+import { type Filter, isFiltered } from "./filter.ts";
 import type { Intake, IntakeAnswer } from "./intake.ts";
+import type { IgnoredAnswer } from "./schema.ts";
 
 export interface WebhookOptions {
   readonly sources: Sources;
@@ -29,6 +31,7 @@ export interface WebhookOptions {
   /** Of bodies whose signatures are being verified, by client. */
   readonly verifying: BodyBudget;
   readonly intake: Intake;
+  readonly filter: Filter;
   /** Counts deliveries refused before their tenant was known. */
   readonly refused: (code: string) => void;
   /** Unix milliseconds. */
@@ -46,7 +49,7 @@ const largeBytes = 64 * 1024;
 /** Of a content type that is kept. */
 const maxContentType = 256;
 
-export type Delivered = IntakeAnswer | { readonly handshake: Handshake };
+export type Delivered = IntakeAnswer | { readonly nothingStored: Handshake | IgnoredAnswer };
 
 /**
  * @param path source and, at a source's own URL, its id, as they stand in the path, percent-decoded once
@@ -156,9 +159,12 @@ export function createWebhooks(options: WebhookOptions): Deliver {
     const { headers } = request;
     const text = contentOf(body);
     const contentType = contentTypeOf(headers);
-    const payload = preset.readsPayload && text.encoding === "utf-8" ? payloadOf(text.content, contentType) : null;
-    const handshake = preset.handshake(headers, payload);
-    if (handshake !== null) return { handshake };
+    const { registered } = candidate;
+    const isRead = preset.readsPayload || (registered !== null && isFiltered(registered));
+    const payload = isRead && text.encoding === "utf-8" ? payloadOf(text.content, contentType) : null;
+    const nothingStored =
+      preset.handshake(headers, payload) ?? options.filter(registered, { headers, payload: () => payload });
+    if (nothingStored !== null) return { nothingStored };
     return options.intake(arrivalOf(delivery, headers, { ...text, contentType, payload }));
   }
 

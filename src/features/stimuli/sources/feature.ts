@@ -20,6 +20,7 @@ import { openFailedVerifications } from "./verification/failed-verifications.ts"
 import { encryptedColumns } from "./verification/secrets.ts";
 
 export { Handshake } from "./presets/preset.ts";
+export { eventNamesOf } from "./presets/presets.ts";
 export type { FailedVerifications, Sender } from "./verification/failed-verifications.ts";
 export { readSignatures, type SignedCandidate, verifyInTurns } from "./verification/verify.ts";
 export { guardsReplays } from "./wire.ts";

@@ -5,6 +5,7 @@ import { gather } from "../../../store/gather.ts";
 import type { Sql } from "../../../store/postgres/pool.ts";
 import type { Encryption } from "../../encryption/port.ts";
 import type { SecretValues } from "../../secrets/port.ts";
+import { noteIgnored } from "./ignored.ts";
 import { noteReceived } from "./last-received.ts";
 import type { Candidate, Router, Sources, StimulusSource } from "./port.ts";
 import { type SourceRow, sourceRecords } from "./records.ts";
@@ -74,6 +75,7 @@ export function createSources({
   const records = sourceRecords(sql);
   const routers = routerRecords(sql);
   const received = noteReceived((marks) => records.received(marks), report);
+  const ignored = noteIgnored((marks) => records.ignored(marks), report);
 
   const oldest = gather<string, readonly SourceRow[]>(
     (sources) => records.oldest(sources),
@@ -200,6 +202,10 @@ export function createSources({
       sourcesOf.drop(nameOf(changed));
     },
     forgetRouter: (tenant) => routersOf.drop(tenant),
-    close: () => received.close(),
+    ignored: (registered, what, at) => ignored.note(registered, what, at),
+    async close() {
+      await received.close();
+      await ignored.close();
+    },
   };
 }

@@ -24,6 +24,10 @@ export interface StimulusSource {
   readonly requireTimestamp: boolean;
   readonly acknowledge: Acknowledge;
   readonly idempotencyFallback: "none" | "body_sha256";
+  /** The provider's events that start something; empty: all. */
+  readonly events: readonly string[];
+  /** An expression over `payload` and `headers`: what it does not hold for starts nothing; null: all does. */
+  readonly match: string | null;
   /** Stimuli of this source let through a minute, beside the tenant's own rate; null: no such limit. */
   readonly ratePerMinute: number | null;
   /** Lower case; `*` = all that may be forwarded at all. */
@@ -58,6 +62,14 @@ export interface Router {
   readonly allowedWorkflows: readonly string[] | null;
 }
 
+/** Why a source passed a message over. */
+export interface IgnoredMessage {
+  /** `event`: it is none of `events`; `match`: the expression does not hold; `match_failed`: it could not be evaluated. */
+  readonly reason: "event" | "match" | "match_failed";
+  /** As the provider calls it; null: the message does not say, or the preset has no such names. */
+  readonly event: string | null;
+}
+
 export interface Sources {
   /** Candidates of a bare URL: the oldest 20 sources of that name and the tenants bound by a variable. */
   candidates(source: string): Promise<readonly Candidate[]>;
@@ -67,4 +79,6 @@ export interface Sources {
   routerOf(tenant: string): Promise<Router | null>;
   /** Notes that a stimulus of the source was stored; written down now and then. */
   received(source: Pick<StimulusSource, "tenant" | "id">, at: number): void;
+  /** Notes that the source passed a message over; written down now and then. @param at Unix milliseconds */
+  ignored(source: Pick<StimulusSource, "tenant" | "id">, what: IgnoredMessage, at: number): void;
 }

@@ -1,9 +1,9 @@
 /** The SQL of the table `stimulus_sources`, tenant first. */
 import type { Starter } from "../../../../actors/identity/starter.ts";
 import type { Acknowledge } from "../../../../actors/stimulus/stimulus.ts";
-import { texts } from "../../../store/postgres/array-literal.ts";
+import { numbers, texts } from "../../../store/postgres/array-literal.ts";
 import type { Sql, Transaction } from "../../../store/postgres/pool.ts";
-import type { PresetName } from "./port.ts";
+import type { IgnoredMessage, PresetName } from "./port.ts";
 import type { SourceSettings } from "./settings.ts";
 
 /** Candidates of a bare URL per source: the oldest sources of its name. */
@@ -23,6 +23,8 @@ export interface SourceRow {
   readonly acknowledge: Acknowledge;
   readonly idempotency_fallback: "none" | "body_sha256";
   readonly forward_headers: string[];
+  readonly events: string[];
+  readonly match: string | null;
   readonly rate_per_minute: number | null;
   readonly description: string;
   readonly secret_version: number;
@@ -41,6 +43,11 @@ export interface SourceRow {
 /** With its rank among the sources of its name, and when it brought something last. */
 export interface ShownRow extends SourceRow {
   readonly last_received_at: Date | null;
+  /** A whole number. */
+  readonly ignored_count: string;
+  readonly last_ignored_at: Date | null;
+  readonly last_ignored_reason: string | null;
+  readonly last_ignored_event: string | null;
   /** Whether it is one of the oldest of its name, in any tenant. */
   readonly is_among_oldest: boolean;
 }
@@ -70,13 +77,22 @@ export interface RowChange {
   readonly at: Date;
 }
 
+/** Messages that a source passed over, and the last one of them. */
+export interface IgnoredMark extends IgnoredMessage {
+  readonly tenant: string;
+  readonly id: string;
+  readonly count: number;
+  readonly at: Date;
+}
+
 export type SourceRecords = ReturnType<typeof sourceRecords>;
 
 export function sourceRecords(sql: Sql) {
   const columns = sql`r.id, r.tenant, r.source, r.workflow, r.workflow_version, r.enabled, r.preset,
-    r.tolerance_seconds, r.replay_guard, r.require_timestamp, r.acknowledge, r.idempotency_fallback, r.forward_headers, r.rate_per_minute, r.description, r.secret_version,
+    r.tolerance_seconds, r.replay_guard, r.require_timestamp, r.acknowledge, r.idempotency_fallback, r.forward_headers, r.events, r.match, r.rate_per_minute, r.description, r.secret_version,
     r.secret, r.previous_secret, r.previous_expires_at, r.revision, r.created_at, r.updated_at,
     r.created_by, r.creator`;
+  const ignored = sql`r.ignored_count, r.last_ignored_at, r.last_ignored_reason, r.last_ignored_event`;
   const rank = sql`(select count(*) < ${bareUrlSources} from (select from stimulus_sources o
     where o.source = r.source and (o.created_at, o.id) < (r.created_at, r.id) limit ${bareUrlSources}) as older)
     as is_among_oldest`;
@@ -91,7 +107,7 @@ export function sourceRecords(sql: Sql) {
   return {
     async find(tenant: string, id: string): Promise<ShownRow | null> {
       const [row] = await sql<ShownRow[]>`
-        select ${columns}, ${lastReceived}, ${rank} from stimulus_sources r where r.tenant = ${tenant} and r.id = ${id}`;
+        select ${columns}, ${ignored}, ${lastReceived}, ${rank} from stimulus_sources r where r.tenant = ${tenant} and r.id = ${id}`;
       return row ?? null;
     },
 
@@ -102,7 +118,7 @@ export function sourceRecords(sql: Sql) {
       { limit, offset, after }: { limit: number; offset: number; after: readonly string[] | null },
     ) {
       return sql<ShownRow[]>`
-        select ${columns}, ${lastReceived}, ${rank} from stimulus_sources r
+        select ${columns}, ${ignored}, ${lastReceived}, ${rank} from stimulus_sources r
         where r.tenant = ${tenant} ${source === null ? sql`` : sql`and r.source = ${source}`}
           ${after === null ? sql`` : sql`and r.source collate "C" > ${after[0] ?? ""}`}
         order by r.source collate "C" limit ${limit + 1} offset ${offset}`;
@@ -125,12 +141,12 @@ export function sourceRecords(sql: Sql) {
     async insert(tx: Transaction, { id, tenant, settings, secrets, createdBy, creator, at }: NewRow): Promise<void> {
       await tx`
         insert into stimulus_sources (id, tenant, source, workflow, workflow_version, enabled, preset, tolerance_seconds,
-          replay_guard, require_timestamp, acknowledge, idempotency_fallback, forward_headers, rate_per_minute, description, secret_version, secret, previous_secret,
+          replay_guard, require_timestamp, acknowledge, idempotency_fallback, forward_headers, events, match, rate_per_minute, description, secret_version, secret, previous_secret,
           previous_expires_at, created_at, updated_at, created_by, creator)
         values (${id}, ${tenant}, ${settings.source}, ${settings.workflow}, ${settings.workflowVersion},
           ${settings.enabled}, ${settings.preset}, ${settings.toleranceSeconds}, ${settings.replayGuard},
           ${settings.requireTimestamp}, ${settings.acknowledge},
-          ${settings.idempotencyFallback}, ${texts(settings.forwardHeaders)}::text[], ${settings.ratePerMinute}, ${settings.description},
+          ${settings.idempotencyFallback}, ${texts(settings.forwardHeaders)}::text[], ${texts(settings.events)}::text[], ${settings.match}, ${settings.ratePerMinute}, ${settings.description},
           ${secrets.secret_version}, ${secrets.secret}, ${secrets.previous_secret}, ${secrets.previous_expires_at},
           ${at}, ${at}, ${JSON.stringify(createdBy)}::text::jsonb, ${JSON.stringify(creator)}::text::jsonb)`;
     },
@@ -148,7 +164,8 @@ export function sourceRecords(sql: Sql) {
           enabled = ${settings.enabled}, preset = ${settings.preset}, tolerance_seconds = ${settings.toleranceSeconds},
           replay_guard = ${settings.replayGuard}, require_timestamp = ${settings.requireTimestamp},
           acknowledge = ${settings.acknowledge}, idempotency_fallback = ${settings.idempotencyFallback},
-          forward_headers = ${texts(settings.forwardHeaders)}::text[], rate_per_minute = ${settings.ratePerMinute},
+          forward_headers = ${texts(settings.forwardHeaders)}::text[], events = ${texts(settings.events)}::text[],
+          match = ${settings.match}, rate_per_minute = ${settings.ratePerMinute},
           description = ${settings.description}, updated_at = ${at}, revision = revision + 1 ${changed}
         where tenant = ${tenant} and id = ${id} and revision = ${revision}`;
       return count > 0;
@@ -185,6 +202,25 @@ export function sourceRecords(sql: Sql) {
         select ${columns} from unnest(${texts(keys.map(({ id }) => id))}::uuid[],
           ${texts(keys.map(({ source }) => source))}::text[]) as asked (id, source)
         join stimulus_sources r on r.id = asked.id and r.source = asked.source`;
+    },
+
+    /** Adds messages that sources passed over, and tells of the last one of each. */
+    async ignored(marks: readonly IgnoredMark[]): Promise<void> {
+      await sql`
+        with asked as (select * from unnest(${texts(marks.map(({ tenant }) => tenant))}::text[],
+            ${texts(marks.map(({ id }) => id))}::uuid[], ${numbers(marks.map(({ count }) => count))}::bigint[],
+            ${texts(marks.map(({ at }) => at.toISOString()))}::timestamptz[],
+            ${texts(marks.map(({ reason }) => reason))}::text[],
+            ${texts(marks.map(({ event }) => event ?? ""))}::text[]) as u (tenant, id, count, at, reason, event)),
+          held as materialized (select r.id, r.tenant from stimulus_sources r join asked using (tenant, id)
+            order by r.id for update of r)
+        update stimulus_sources r set ignored_count = r.ignored_count + asked.count,
+          last_ignored_at = greatest(r.last_ignored_at, asked.at),
+          last_ignored_reason = case when (asked.at < r.last_ignored_at) is not true then asked.reason
+            else r.last_ignored_reason end,
+          last_ignored_event = case when (asked.at < r.last_ignored_at) is not true then nullif(asked.event, '')
+            else r.last_ignored_event end
+        from held join asked using (tenant, id) where r.tenant = held.tenant and r.id = held.id`;
     },
 
     /** Notes when deliveries came in last; never earlier than what is noted already. */

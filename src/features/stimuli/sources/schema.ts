@@ -48,8 +48,24 @@ const changeable = {
       { maxItems: 64 },
     ),
   ),
+  events: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 128, pattern: "^[!-~]+$" }), {
+      maxItems: 200,
+      description:
+        "The provider's events that start something, as github's `X-GitHub-Event`, with or without `.<action>`, and the `type` of others; empty: all",
+    }),
+  ),
+  match: Type.Optional(
+    Nullable(
+      Type.String({
+        minLength: 1,
+        maxLength: 4096,
+        description: "Over payload and headers: what it does not hold for starts nothing",
+      }),
+    ),
+  ),
   rate_limit_per_minute: Type.Optional(
-    Type.Union([Type.Integer({ minimum: 1, maximum: 1_000_000 }), Type.Null()], {
+    Type.Union([Type.Integer({ minimum: 1, maximum: 100_000 }), Type.Null()], {
       description: "Stimuli of this source let through a minute, beside the tenant's own rate",
     }),
   ),
@@ -86,6 +102,8 @@ export const SourceRecord = Type.Object({
   acknowledge: Acknowledge,
   idempotency_fallback: IdempotencyFallback,
   forward_headers: Type.Array(Text),
+  events: Type.Array(Text),
+  match: TextOrNull,
   rate_limit_per_minute: Nullable(Type.Integer()),
   description: Text,
   url: Text,
@@ -98,6 +116,10 @@ export const SourceRecord = Type.Object({
   ]),
   previous_secret_expires_at: TextOrNull,
   last_received_at: TextOrNull,
+  /** Messages that `events` and `match` passed over. */
+  ignored_count: Type.Integer(),
+  /** The last one of them. */
+  last_ignored: Nullable(Type.Object({ at: Text, reason: Text, event: TextOrNull })),
   created_at: Text,
   updated_at: Text,
   created_by: Identifier,

@@ -3,6 +3,7 @@
 import { type Issue, invalidField, invalidRequest, Problem } from "../../../../actors/kernel/problem.ts";
 import { isReference, readReference, type SecretReference } from "../../../../actors/manifest/references.ts";
 import { isStorable } from "../../../../actors/manifest/storable.ts";
+import { matchFault } from "../../../../actors/stimulus/fitting.ts";
 import { isReservedSource, parseSource } from "../../../../actors/stimulus/routing.ts";
 import type { StimulusSource } from "./port.ts";
 import { presets } from "./presets/presets.ts";
@@ -66,6 +67,8 @@ export function changedSettings(settings: SourceSettings, body: SourceChange): S
     requireTimestamp: body.require_timestamp ?? settings.requireTimestamp,
     acknowledge: body.acknowledge ?? settings.acknowledge,
     idempotencyFallback: body.idempotency_fallback ?? settings.idempotencyFallback,
+    events: body.events === undefined ? settings.events : [...new Set(body.events)],
+    match: body.match === undefined ? settings.match : body.match,
     forwardHeaders: body.forward_headers === undefined ? settings.forwardHeaders : headerNames(body.forward_headers),
     ratePerMinute: body.rate_limit_per_minute === undefined ? settings.ratePerMinute : body.rate_limit_per_minute,
     description: body.description ?? settings.description,
@@ -105,6 +108,8 @@ export function differences(before: SourceSettings, after: SourceSettings): stri
     ["require_timestamp", "requireTimestamp"],
     ["acknowledge", "acknowledge"],
     ["idempotency_fallback", "idempotencyFallback"],
+    ["events", "events"],
+    ["match", "match"],
     ["forward_headers", "forwardHeaders"],
     ["rate_limit_per_minute", "ratePerMinute"],
     ["description", "description"],
@@ -125,6 +130,8 @@ function withDefaults(source: string, body: Omit<SourceChange, "source">): Sourc
     requireTimestamp: body.require_timestamp ?? false,
     acknowledge: body.acknowledge ?? (signature.preset === "slack" ? "received" : "routed"),
     idempotencyFallback: body.idempotency_fallback ?? "none",
+    events: [...new Set(body.events ?? [])],
+    match: body.match ?? null,
     forwardHeaders: headerNames(body.forward_headers ?? ["*"]),
     ratePerMinute: body.rate_limit_per_minute ?? null,
     description: body.description ?? "",
@@ -146,7 +153,12 @@ function refuseOtherSource({ source }: SourceSettings, body: SourceChange): void
 }
 
 function checked(settings: SourceSettings): SourceSettings {
-  const texts = { workflow: "workflow", workflow_version: "workflowVersion", description: "description" } as const;
+  const texts = {
+    workflow: "workflow",
+    workflow_version: "workflowVersion",
+    match: "match",
+    description: "description",
+  } as const;
   const issues: Issue[] = Object.entries(texts).flatMap(([path, key]) =>
     isStorable(settings[key] ?? "") ? [] : [{ path, message: "may not hold NUL or broken Unicode", code: "invalid" }],
   );
@@ -157,6 +169,12 @@ function checked(settings: SourceSettings): SourceSettings {
     const message = `deliveries of the preset ${settings.preset} carry no signed time`;
     issues.push({ path: "require_timestamp", message, code: "invalid" });
   }
+  if (settings.events.length > 0 && presets[settings.preset].eventNames === null) {
+    const message = `deliveries of the preset ${settings.preset} name no events; use match`;
+    issues.push({ path: "events", message, code: "invalid" });
+  }
+  const fault = settings.match === null ? null : matchFault(settings.match);
+  if (fault !== null) issues.push({ path: "match", message: fault, code: "invalid" });
   if (issues.length > 0) throw invalidRequest(issues);
   return settings;
 }

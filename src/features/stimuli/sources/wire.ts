@@ -19,6 +19,8 @@ export function sourceOfRow(row: SourceRow): StimulusSource {
     requireTimestamp: row.require_timestamp,
     acknowledge: row.acknowledge,
     idempotencyFallback: row.idempotency_fallback,
+    events: row.events,
+    match: row.match,
     forwardHeaders: row.forward_headers,
     ratePerMinute: row.rate_per_minute,
     creator: row.creator,
@@ -51,6 +53,8 @@ export function shownSettings(settings: SourceSettings) {
     require_timestamp: settings.requireTimestamp,
     acknowledge: settings.acknowledge,
     idempotency_fallback: settings.idempotencyFallback,
+    events: [...settings.events],
+    match: settings.match,
     forward_headers: [...settings.forwardHeaders],
     rate_limit_per_minute: settings.ratePerMinute,
     description: settings.description,
@@ -81,6 +85,15 @@ export function sourceRecord(row: ShownRow, { publicUrl, environmentOrigin, now 
     secret_source: row.secret === null ? (origin ?? "none") : "stored",
     previous_secret_expires_at: expires === null || expires.getTime() <= now ? null : expires.toISOString(),
     last_received_at: row.last_received_at?.toISOString() ?? null,
+    ignored_count: Number(row.ignored_count),
+    last_ignored:
+      row.last_ignored_at === null
+        ? null
+        : {
+            at: row.last_ignored_at.toISOString(),
+            reason: row.last_ignored_reason ?? "",
+            event: row.last_ignored_event,
+          },
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
     created_by: row.created_by,

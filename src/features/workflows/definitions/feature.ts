@@ -21,19 +21,7 @@ export const definitions = defineFeature({
   schemas: named,
   needs: { agents, audit, references, securityContexts },
   open(
-    {
-      sql,
-      tenants,
-      sandboxes,
-      openEgress,
-      defaultIsolation,
-      containerRoot,
-      imageRegistries,
-      localImages,
-      mail,
-      now,
-      newId,
-    },
+    { sql, sandboxes, openEgress, defaultIsolation, containerRoot, imageRegistries, localImages, mail, now, ...node },
     { agents, audit, references, securityContexts },
   ) {
     audit.erases(workflowRecords(sql).eraseChanges);
@@ -60,10 +48,10 @@ export const definitions = defineFeature({
       },
       audit,
       references,
-      terms: tenants.terms,
       contexts: securityContexts,
+      terms: node.tenants.terms,
       now,
-      newId,
+      newId: node.newId,
     });
     return {
       service: {

@@ -22,9 +22,8 @@ export interface WorkflowsOptions {
   readonly cancelRuns: (workflowIds: readonly string[], reason: string) => Promise<void>;
   readonly audit: Audit;
   readonly references: Pick<References, "requireAllowed">;
-  /** What a tenant may have, as it stands now. */
-  readonly terms: (tenant: string) => Promise<TenantTerms>;
   readonly contexts: Pick<ContextReader, "exists" | "mayUse">;
+  readonly terms: (tenant: string) => Promise<TenantTerms>;
   /** Unix milliseconds. */
   readonly now: () => number;
   /** A fresh UUIDv7. */

@@ -8,7 +8,7 @@ import type { JudgedWorkflow } from "../../../../actors/workflow/manifest/judged
 import { refusal } from "../../../../actors/workflow/manifest/judged.ts";
 import { secretsOf } from "../../../../actors/workflow/manifest/secrets.ts";
 import type { Waiter } from "../../../lib/guarded/judging.ts";
-import { requireDeployable } from "../../security-contexts/port.ts";
+import { contextIssues, requireContext } from "./contexts.ts";
 import { judgeDocument, readWorkflow } from "./judging/judging.ts";
 import { type Caller, globalForbidden, mayPublish, type WorkflowParts } from "./parts.ts";
 import type { NewWorkflow } from "./records.ts";
@@ -28,13 +28,14 @@ type Found = Pick<JudgedWorkflow, "definition" | "metadata"> & {
 export function registering(parts: WorkflowParts) {
   const { sql, records, now, newId } = parts;
 
-  /** What is wrong with a document for this tenant, and what is worth a warning. */
-  async function judge(waiter: Waiter, tenant: string, document: Json): Promise<Found> {
+  /** What is wrong with a document for this owner, and what is worth a warning. */
+  async function judge(waiter: Waiter, owner: string, document: Json): Promise<Found> {
     const judged = await judgeDocument(waiter, document, parts.offer);
     const { agents, workflows } = judged.references;
-    const [seenAgents, seenWorkflows] = await Promise.all([
-      agents.length === 0 ? new Set<string>() : parts.visibleAgents(tenant, unique(agents)),
-      workflows.length === 0 ? new Set<string>() : records.visible(tenant, unique(workflows)),
+    const [seenAgents, seenWorkflows, unknown] = await Promise.all([
+      agents.length === 0 ? new Set<string>() : parts.visibleAgents(owner, unique(agents)),
+      workflows.length === 0 ? new Set<string>() : records.visible(owner, unique(workflows)),
+      contextIssues(parts, owner, judged.definition),
     ]);
     const missing = agents
       .filter(({ name }) => !seenAgents.has(name))
@@ -46,7 +47,7 @@ export function registering(parts: WorkflowParts) {
     return {
       definition: judged.definition,
       metadata: judged.metadata,
-      issues: [...judged.issues, ...missing],
+      issues: [...judged.issues, ...missing, ...unknown],
       warnings: [...judged.warnings, ...absent],
     };
   }
@@ -54,9 +55,8 @@ export function registering(parts: WorkflowParts) {
   return {
     /**
      * Stores a manifest as a version of its name.
-     * @throws Problem 400 `malformed_body`, 413 `body_too_large`, 422 `invalid_manifest`, `unknown_security_context`,
-     *   403 `global_scope_forbidden`, `security_context_forbidden`,
-     *   409 `workflow_version_exists`
+     * @throws Problem 400 `malformed_body`, 413 `body_too_large`, 422 `invalid_manifest`, 403 `global_scope_forbidden`,
+     *   `security_context_forbidden`, 409 `workflow_version_exists`
      */
     async register(caller: Caller, text: string, options: RegisterOptions): Promise<Registered> {
       const parsed = await readWorkflow(caller, text);
@@ -66,8 +66,8 @@ export function registering(parts: WorkflowParts) {
       const { definition, metadata, issues, warnings } = await judge(caller, owner, parsed.document);
       if (issues.length > 0) throw refusal(issues);
       await parts.references.requireAllowed(caller.identity, tenantOf(owner), secretsOf(definition));
+      await requireContext(parts, caller, definition);
       if (scope === "global" && !mayPublish(caller)) throw globalForbidden();
-      await requireDeployable(parts, caller, tenantOf(owner), definition.security_context ?? null);
       const workflow: Omit<NewWorkflow, "ceilings"> = {
         name: definition.name,
         version: definition.version,

@@ -55,6 +55,7 @@ export function workflowRoutes(workflows: Workflows): readonly Route[] {
         "validation_failed",
         "invalid_manifest",
         "global_scope_forbidden",
+        "security_context_forbidden",
         "workflow_version_exists",
         "quota_exceeded",
         "secret_forbidden",

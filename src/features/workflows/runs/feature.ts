@@ -19,6 +19,7 @@ import { managementTools } from "../../management-tools/feature.ts";
 import { pipeline } from "../../pipeline/feature.ts";
 import { references } from "../../references/feature.ts";
 import { securityContexts } from "../../security-contexts/feature.ts";
+import { waits } from "../../stimuli/waits/feature.ts";
 import { storageViolations } from "../../storage-violations/feature.ts";
 import { tools } from "../../tools/feature.ts";
 import { usageActivities } from "../../usage/activities/feature.ts";
@@ -33,6 +34,10 @@ import { commandActivity } from "./commands/commands.ts";
 import { registryLogins } from "./commands/registry-logins.ts";
 import { commandSecrets } from "./commands/secrets.ts";
 import { startSweepingCommands } from "./commands/sweep.ts";
+import { itemFacts } from "./items/facts.ts";
+import { itemRecords } from "./items/records.ts";
+import { mapResultsActivity } from "./items/results.ts";
+import { itemRoutes } from "./items/routes.ts";
 import { runLogRoutes } from "./log-routes.ts";
 import { runMetrics } from "./metrics.ts";
 import { endRuns, eraseRuns } from "./of-tenant.ts";
@@ -53,7 +58,7 @@ export type { Runs } from "./service.ts";
 
 export const runs = defineFeature({
   name: "workflows/runs",
-  tenantTables: ["workflow_runs"],
+  tenantTables: ["workflow_runs", "workflow_maps", "workflow_items", "workflow_batches"],
   schemas: named,
   needs: {
     agents,
@@ -75,6 +80,7 @@ export const runs = defineFeature({
     invocations,
     pipeline,
     waitingCalls,
+    waits,
   },
   settings: {
     maxCommands: integer("SVC_MAX_COMMANDS", {
@@ -117,6 +123,7 @@ export const runs = defineFeature({
   ) {
     const { sql, dataDir, runtime, sandboxes, outside, streams, now, info } = node;
     const records = createRunRecords(sql);
+    const items = itemRecords(sql);
     const runs = createRuns({
       runtime,
       records,
@@ -156,6 +163,7 @@ export const runs = defineFeature({
       routes: [
         ...runRoutes({ runs, approvals, sql, rates: limits.tell("workflow_execution") }),
         ...runLogRoutes({ runs, streams, runtime }),
+        ...itemRoutes({ runs, runtime, records: items }),
       ],
       actors: [workflowRun],
       activities: () => [
@@ -199,7 +207,9 @@ export const runs = defineFeature({
         fleetResultsActivity(edgeFleet.reading),
         httpCallActivity({ outside, incidents, references, headerOf, now }),
         cleanupActivity(volumes),
+        mapResultsActivity(items),
       ],
+      facts: [itemFacts],
       projections: [runsProjection],
       sweeps: [
         () => startSweepingCommands({ dataDir, runs: held, report: info }),

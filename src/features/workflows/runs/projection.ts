@@ -4,6 +4,8 @@ import type { RunState } from "../../../../actors/workflow/run/state.ts";
 import { defineProjection } from "../../../runtime/port.ts";
 import { countChanges } from "../../../runtime/reads/counters.ts";
 import { projectRows } from "../../../runtime/reads/rows.ts";
+import { waitRows } from "../../stimuli/waits/port.ts";
+import { batchRows } from "./items/projection.ts";
 
 /** Most turns change nothing that the table holds: what a run is at is read from its state. */
 const isNews = (before: RunState, after: RunState): boolean => before.status !== after.status;
@@ -42,7 +44,13 @@ const rowsOf = projectRows({ isNews, rowOf, upsert, remove });
 
 /** The rows, and the count of runs by version of their workflow. */
 export const runsProjection = defineProjection(workflowRun, (changes) => {
-  // A child record of items is no run of its own.
-  const runs = changes.filter(({ before, after }) => (before ?? after)?.header.batch === undefined);
-  return [...rowsOf(runs), ...countChanges(workflowRun.kind, runs, ({ header }) => header.workflow_id)];
+  // A child record of items is no run of its own. One that began and ended in this commit leaves nothing.
+  const isBatch = ({ before, after }: (typeof changes)[number]) => (before ?? after)?.header.batch !== undefined;
+  const runs = changes.filter((one) => !isBatch(one));
+  return [
+    ...rowsOf(runs),
+    ...countChanges(workflowRun.kind, runs, ({ header }) => header.workflow_id),
+    ...batchRows(changes.filter(isBatch)),
+    ...waitRows(changes),
+  ];
 });

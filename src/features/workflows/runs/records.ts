@@ -73,14 +73,17 @@ export function createRunRecords(sql: Sql) {
     countByWorkflow: (tenant: string, workflowIds: readonly string[]) =>
       countsOf(sql, workflowRunProtocol.kind, tenant, workflowIds),
 
-    /** Runs of all generations below one, ended or not; never more than `most`. */
+    /** Runs of all generations below one, ended or not, those of items of Maps apart; never more than `most`. */
     async countBelow(tenant: string, runId: string, most: number): Promise<number> {
       const [row] = await sql<{ count: number }[]>`
         with recursive below as (
           select run_id from workflow_runs where parent_run_id = ${runId} and tenant = ${tenant}
           union all
           select w.run_id from workflow_runs w join below b on w.parent_run_id = b.run_id)
-        select count(*)::int as count from (select from below limit ${most}) few`;
+        select count(*)::int as count from (
+          select from below b where not exists (
+            select from workflow_items i where i.execution_id = b.run_id and i.tenant = ${tenant})
+          limit ${most}) few`;
       return row?.count ?? 0;
     },
 
@@ -108,11 +111,13 @@ export function createRunRecords(sql: Sql) {
         select status, count(*)::int as count from workflow_runs where ended_at is null group by status`;
     },
 
-    /** Of the given ids, those that exist, of any tenant: for what this host holds. */
+    /** Of the given ids, those that exist, of any tenant, child records of items included: for what this host holds. */
     known(runIds: readonly string[]): Promise<SweepRow[]> {
       return sql<SweepRow[]>`
         select run_id as id, tenant, ended_at from workflow_runs
-        where run_id = any(${texts(runIds)}::text[]::uuid[])`;
+        where run_id = any(${texts(runIds)}::text[]::uuid[])
+        union all
+        select batch_id, tenant, null from workflow_batches where batch_id = any(${texts(runIds)}::text[]::uuid[])`;
     },
 
     /** Runs of any tenant that ended before a time. */

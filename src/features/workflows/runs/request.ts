@@ -8,6 +8,7 @@ import { notOneOf } from "../../../../actors/kernel/nearest.ts";
 import { invalidAt, Problem } from "../../../../actors/kernel/problem.ts";
 import { isStorable, isStorableJson, unusableText } from "../../../../actors/manifest/storable.ts";
 import { rateUserOf } from "../../../../actors/policy/rates/limits.ts";
+import { jsonBytes } from "../../../../actors/workflow/run/blackboard/size.ts";
 import type { RunRequest } from "../../../../actors/workflow/run/start/request.ts";
 import { type Initiator, RunStatus } from "../../../../actors/workflow/run/state.ts";
 import { isUuid } from "../../../http/route.ts";
@@ -18,6 +19,7 @@ import type { NamedStartBody, RunsFilter, SignalBody, StartBody, StartQuery } fr
 const maxIntentBytes = 16 * 1024;
 const maxReasonBytes = 4 * 1024;
 const maxResponseBytes = 64 * 1024;
+const maxPayloadBytes = 64 * 1024;
 const statuses: ReadonlySet<string> = new Set(RunStatus.anyOf.map((one) => one.const));
 
 export interface Caller {
@@ -115,17 +117,32 @@ export function readFilter({ workflow_id, workflow_name, status, parent_executio
 export const readReason = (reason: string | undefined): string | null =>
   reason === undefined ? null : plainText("reason", reason, maxReasonBytes);
 
+/** A signal, read for an approval; `carried` is what a Wait gets of it. */
+export interface RunSignal extends Signal {
+  /** The payload, else the response; empty: it has neither. */
+  readonly carried: { readonly payload?: Json };
+}
+
 /**
- * What a signal says (docs/reference/workflows.md).
- * @throws Problem 422 when there is neither a response nor a name, or a text no store can hold
+ * What a signal says (docs/reference/workflow-waits.md).
+ * @throws Problem 422 when there is neither a response nor a name, a text no store can hold, or too long a payload
  */
-export function readSignal({ response, signal_name, payload = null }: SignalBody): Signal {
+export function readSignal({ response, signal_name, payload }: SignalBody): RunSignal {
   if (response === undefined && signal_name === undefined) {
     throw invalidAt("validation_failed", "response", "response or signal_name is required");
   }
-  if (!isStorableJson(payload)) throw invalidAt("validation_failed", "payload", unusableText);
+  if (!isStorableJson(payload ?? null)) throw invalidAt("validation_failed", "payload", unusableText);
+  if (payload !== undefined && jsonBytes(payload) > maxPayloadBytes) {
+    throw invalidAt("validation_failed", "payload", `is larger than ${maxPayloadBytes} bytes`);
+  }
   if (signal_name !== undefined) plainText("signal_name", signal_name, maxResponseBytes);
-  const given = { response: response ?? null, signal_name: signal_name ?? null, payload };
+  const given = { response: response ?? null, signal_name: signal_name ?? null, payload: payload ?? null };
   const text = plainText("response", signalText(given) ?? "", maxResponseBytes);
-  return { signalName: given.signal_name, text, payload };
+  const carried = payload ?? response;
+  return {
+    signalName: given.signal_name,
+    text,
+    payload: given.payload,
+    carried: carried === undefined ? {} : { payload: carried },
+  };
 }

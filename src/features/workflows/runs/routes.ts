@@ -3,7 +3,6 @@
 import { Type } from "@sinclair/typebox";
 import { maxInputBytes } from "../../../../actors/execution/start/request.ts";
 import { starterOf } from "../../../../actors/identity/starter.ts";
-import { Problem } from "../../../../actors/kernel/problem.ts";
 import { rateUserOf } from "../../../../actors/policy/rates/limits.ts";
 import { maxBlackboardBytes } from "../../../../actors/workflow/run/blackboard/size.ts";
 import { RunGraph } from "../../../../actors/workflow/run/record/graph.ts";
@@ -16,7 +15,6 @@ import type { Sql } from "../../../store/postgres/pool.ts";
 import type { Approvals } from "../../approvals/port.ts";
 import { deciderOf, sourceOf } from "../../approvals/port.ts";
 import { auditedBy } from "../../audit/port.ts";
-import type { FoundRun } from "./history.ts";
 import { initiatorOf, namedWorkflow, readFilter, readReason, readSignal, readStart } from "./request.ts";
 import {
   CancelBody,
@@ -26,14 +24,15 @@ import {
   Retried,
   RetryBody,
   RunsFilter,
+  SignalAnswer,
   SignalBody,
-  SignalSent,
   StartBody,
   Started,
   StartHeaders,
   StartQuery,
 } from "./schema.ts";
 import type { Runs } from "./service.ts";
+import { signals } from "./signals.ts";
 import type { Begun } from "./start/starting.ts";
 
 export interface RunRoutesOptions {
@@ -210,16 +209,7 @@ function readingRoutes({ runs }: RunRoutesOptions): Route[] {
 }
 
 function changingRoutes({ runs, approvals, sql }: RunRoutesOptions): Route[] {
-  /** @throws Problem 409; a decision that comes too late is answered with the last one */
-  async function openApproval(found: FoundRun): Promise<string> {
-    try {
-      return runs.openApproval(found);
-    } catch (error) {
-      if (!(error instanceof Problem) || error.code !== "no_open_approval") throw error;
-      const last = await approvals.lastDecision(found.at.tenant, found.at.key);
-      throw new Problem(error.code, error.message, last ?? {});
-    }
-  }
+  const send = signals({ runs, approvals });
   const pausing = (action: "pause" | "resume", summary: string) =>
     defineRoute({
       method: "POST",
@@ -245,35 +235,34 @@ function changingRoutes({ runs, approvals, sql }: RunRoutesOptions): Route[] {
     defineRoute({
       method: "POST",
       path: `${prefix}/:id/signal`,
-      summary: "Answer the approval that a workflow execution waits for",
+      summary: "Tell a workflow execution what it waits for: by a name, or as the answer to an approval",
       scope: "workflow:signal",
       params: RunId,
       body: jsonBody(SignalBody, { optional: true }),
       headers: IdempotencyHeaders,
-      responses: { 202: SignalSent },
+      responses: { 202: SignalAnswer },
       refusals: [
         "approver_not_allowed",
         "workflow_execution_not_found",
         "execution_already_terminal",
         "approval_already_decided",
         "no_open_approval",
+        "signal_buffer_full",
       ],
       handler: (call) => {
         const signal = readSignal(call.body);
-        const { tenant, identity, params } = call;
+        const { tenant, identity, params, request } = call;
+        const isRepeatable = request.headers.has("idempotency-key");
         return idempotent(
           call,
           sql,
-          async () => {
-            const approvalId = await openApproval(await runs.find(tenant, params.id));
-            await approvals.signal({
-              tenant,
-              approvalId,
+          async (id) => {
+            const signaller = {
               by: deciderOf(identity, tenant),
               source: sourceOf(call),
-              ...signal,
-            });
-            return reply(202, { status: "signal_sent", execution_id: params.id, approval_id: approvalId });
+              workId: isRepeatable ? id : null,
+            };
+            return reply(202, await send(await runs.find(tenant, params.id), signal, signaller));
           },
           runs.newId,
         );

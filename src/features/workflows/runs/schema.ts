@@ -111,11 +111,14 @@ export const SignalBody = Type.Object(
 );
 export type SignalBody = Static<typeof SignalBody>;
 
-export const SignalSent = Type.Object({
-  status: Type.Literal("signal_sent"),
+export const SignalAnswer = Type.Object({
+  /** `buffered`: a Wait that is entered within a day takes it. */
+  status: Type.Union([Type.Literal("signal_sent"), Type.Literal("buffered")]),
   execution_id: Text,
-  approval_id: Text,
+  /** The approval that it answered; absent: a Wait took it, or none waited yet. */
+  approval_id: Type.Optional(Text),
 });
+export type SignalAnswer = Static<typeof SignalAnswer>;
 
 export const Removed = Type.Object({
   status: Type.Literal("removed"),
@@ -136,7 +139,7 @@ export const named = {
   WorkflowLog: LogPage,
   WorkflowEvent: WireEvent,
   SignalWorkflow: SignalBody,
-  WorkflowSignalled: SignalSent,
+  WorkflowSignalled: SignalAnswer,
   WorkflowCancelRequested: CancelRequested,
   WorkflowRunRemoved: Removed,
 };

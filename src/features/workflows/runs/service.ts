@@ -3,9 +3,11 @@
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import type { RunRecord } from "../../../../actors/workflow/run/record/record.ts";
 import { workflowRun } from "../../../../actors/workflow/run/run.ts";
-import { isOver } from "../../../../actors/workflow/run/state.ts";
+import { maxBuffered } from "../../../../actors/workflow/run/signals/signals.ts";
+import type { Address } from "../../../runtime/port.ts";
 import type { AuditedBy } from "../../audit/port.ts";
 import { type FoundRun, notFound, type RunHistoryOptions, runHistory } from "./history.ts";
+import type { RunSignal } from "./request.ts";
 import { type RunStartsOptions, runStarts } from "./start/starting.ts";
 
 export type RunsOptions = RunHistoryOptions & RunStartsOptions;
@@ -45,6 +47,7 @@ export function createRuns(options: RunsOptions) {
 
   return {
     ...history,
+    load,
     /** Of a run that this node starts. */
     newId: runs.newId,
     beginAs,
@@ -73,12 +76,17 @@ export function createRuns(options: RunsOptions) {
       return { status: "removed", execution_id: at.key, success: true } as const;
     },
 
-    /** The approval that the run waits for. @throws Problem 409 `execution_already_terminal`, `no_open_approval` */
-    openApproval({ state }: FoundRun): string {
-      if (isOver(state)) throw alreadyTerminal(state.status);
-      const work = state.current?.work;
-      if (work?.of === "human") return work.approval_id;
-      throw new Problem("no_open_approval", "The execution waits for no approval");
+    /**
+     * Where the run has a signal go. The same again under the same `workId` does nothing more.
+     * @throws Problem 404; 409 `execution_already_terminal`; 429 `signal_buffer_full`
+     */
+    async signal({ tenant, key }: Address, { signalName, carried }: RunSignal, workId: string | null) {
+      const body = { signal_name: signalName, ...carried, work_id: workId };
+      const reply = await runs.at(tenant, key).ask("signal", body);
+      if (reply.outcome === "unknown") throw notFound();
+      if (reply.outcome === "already_terminal") throw alreadyTerminal(reply.status, reply.continued_as);
+      if (reply.outcome !== "buffer_full") return reply;
+      throw new Problem("signal_buffer_full", `The execution keeps ${maxBuffered} signals already`);
     },
 
     /** For `workflows`: how many runs the tenant started of each. */
@@ -94,6 +102,8 @@ export function createRuns(options: RunsOptions) {
   };
 }
 
-function alreadyTerminal(status: string): Problem {
-  return new Problem("execution_already_terminal", "The execution has already ended", { status });
+/** @param continuedAs the run that follows it */
+function alreadyTerminal(status: string, continuedAs?: string): Problem {
+  const details = { status, ...(continuedAs === undefined ? {} : { continued_as: continuedAs }) };
+  return new Problem("execution_already_terminal", "The execution has already ended", details);
 }

@@ -1,7 +1,7 @@
 /** What runs hold, for the sweeps of a node, and the removal of records past their retention. */
 import { workflowRun } from "../../../../actors/workflow/run/run.ts";
 import { isOver } from "../../../../actors/workflow/run/state.ts";
-import type { Work } from "../../../../actors/workflow/run/work.ts";
+import { type Work, worksOf } from "../../../../actors/workflow/run/work.ts";
 import { inPortions } from "../../../lib/portions.ts";
 import { repeatedly } from "../../../lib/timers.ts";
 import type { Runtime } from "../../../runtime/port.ts";
@@ -17,7 +17,7 @@ export function heldByRuns(runtime: Pick<Runtime, "of">, records: Pick<RunRecord
     async wantedInstances(tenant, executionIds) {
       const states = await runtime.of(workflowRun).readListed(tenant, executionIds);
       const live = [...states.values()].filter((state) => !isOver(state));
-      return new Set(live.flatMap(({ current }) => (current === null ? [] : instancesOf(current.work))));
+      return new Set(live.flatMap(({ current }) => worksOf(current).flatMap(instancesOf)));
     },
   };
 }

@@ -3,6 +3,7 @@ import type { Json } from "../../../../actors/kernel/json.ts";
 import type { Definition, State } from "../../../../actors/workflow/definition.ts";
 import type { JudgedWorkflow, WorkflowOffer } from "../../../../actors/workflow/manifest/judged.ts";
 import { judgeWorkflow } from "../../../../actors/workflow/manifest/manifest.ts";
+import { furtherStates } from "./further-states.ts";
 
 export type Tree = { [key: string]: Json | undefined };
 
@@ -36,8 +37,7 @@ export function around(state: Json): Tree {
 
 const on = (...conditions: Tree[]): Json => [...conditions, { target: "B" }] as Json;
 
-/** One good state of every kind that says everything. */
-export const states = {
+const firstStates = {
   Agent: {
     kind: "Agent",
     agent: "writer",
@@ -137,6 +137,10 @@ export const states = {
     transitions: on({ condition: "custom", expression: "child_result.score > 0.5 && input.go", target: "END" }),
   },
 } as const satisfies Record<string, Json>;
+export type FirstKind = keyof typeof firstStates;
+
+/** One good state of every kind that says everything. */
+export const states = { ...firstStates, ...furtherStates };
 export type Kind = keyof typeof states;
 
 /** A copy with one member of any depth replaced; undefined removes it. The path is dotted; `-` appends to a list. */

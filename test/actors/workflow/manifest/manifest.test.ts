@@ -6,6 +6,7 @@ import { Definition } from "../../../../actors/workflow/definition.ts";
 import { parseWorkflow } from "../../../../actors/workflow/manifest/parse.ts";
 import { referencesOf } from "../../../../actors/workflow/manifest/references.ts";
 import { around, definitionOf, type Kind, reading, stateOf, states, withMember } from "./fixture.ts";
+import { furtherResolved } from "./further-states.ts";
 import { resolved } from "./resolved.ts";
 
 const example = `apiVersion: svc.dev/v1
@@ -138,7 +139,7 @@ describe("a state of every kind that says everything", () => {
     test(kind, () => {
       const definition = definitionOf(around(states[kind]) as Json);
       expect([...Value.Errors(Definition, definition)]).toEqual([]);
-      expect(definition.states.A as object).toEqual(resolved[kind]);
+      expect(definition.states.A as object).toEqual({ ...resolved, ...furtherResolved }[kind]);
     });
   }
 });
@@ -377,6 +378,7 @@ test("what a manifest names literally, with the place of each", () => {
       { name: "filer", path: "spec.states.0.output_handler.agent_id" },
       { name: "one", path: "spec.states.3.agents.0.agent" },
       { name: "11111111-2222-4333-8444-55555555abcd", path: "spec.states.3.judges_for_parallel.0.agent_id" },
+      { name: "writer", path: "spec.states.9.branches.1.states.0.agent" },
     ],
     workflows: [{ name: "child", path: "spec.states.6.workflow_id" }],
     volumes: [{ id: "11111111-2222-4333-8444-55555555abcd", path: "spec.storage.workspace.volume_id" }],

@@ -188,10 +188,62 @@ const body = fc.oneof(
     result_key: fc.constant("the result"),
   }),
 );
+const retry = fc.record({
+  attempts: fc.integer({ min: 2, max: 10 }),
+  delay: optional(fc.constantFrom(0, "30s", "1h 30m")),
+  on: optional(fc.uniqueArray(fc.constantFrom("all", "timed_out", "unexpected_response"), { minLength: 1 })),
+});
+const http = fc.record({
+  kind: fc.constant("Http"),
+  url: fc.constantFrom("https://example.com/", "{{input.url}}", "http://example.com/{{input.id}}"),
+  headers: optional(fc.constantFrom({ Authorization: "secret:a" }, { "X-Id": "{{input.id}}" })),
+  expect: optional(fc.record({ status: fc.constantFrom([200], ["2xx", 404]) })),
+  retry: optional(retry),
+});
+const furtherBody = fc.oneof(
+  http,
+  fc
+    .constantFrom({ seconds: 5 }, { seconds: "{{input.n}}" }, { until: "{{input.at}}" }, { signal: "go", timeout: 5 })
+    .map((what) => ({ kind: "Wait", ...what })),
+  fc.record({
+    kind: fc.constant("Tool"),
+    tool: fc.constantFrom("web.search", "{{input.tool}}"),
+    arguments: optional(fc.constantFrom({}, { q: "{{input.q}}" }, "{{input.arguments}}")),
+    retry: optional(retry),
+  }),
+  fc.record({
+    kind: fc.constant("Fleet"),
+    target: fc.constantFrom("All", { Group: "web" }, { Group: "{{input.group}}" }),
+    command: fc.constantFrom("uptime", ["ls", "{{input.path}}"]),
+    policy: optional(fc.constantFrom({}, { mode: "Parallel", retries: 2 })),
+  }),
+  fc.record({
+    kind: fc.constant("Map"),
+    items: fc.constantFrom([], [1, "{{input.a}}"], "{{input.items}}", "[1, 2]"),
+    state: fc.oneof(http, fc.constant({ kind: "Agent", agent: "writer", input: "{{item}}" })),
+    tolerate: optional(fc.constantFrom(3, "10%")),
+    batch: optional(fc.integer({ min: 1, max: 1000 })),
+    retry: optional(retry),
+  }),
+  fc.record({ kind: fc.constant("Branch"), join: optional(fc.constantFrom("all", "any", 2)) }),
+);
+/** Its branches have states with names of their own. */
+const branched = (one: { readonly kind: string }, at: number) =>
+  one.kind !== "Branch"
+    ? one
+    : {
+        ...one,
+        branches: ["left", "right"].map((side) => ({
+          name: side,
+          initial_state: `__${side}_${at}`,
+          states: { [`__${side}_${at}`]: { kind: "System", command: "noop", transitions: [] } },
+        })),
+      };
+
 const manifest = fc.uniqueArray(name, { minLength: 1, maxLength: 12 }).chain((names) =>
   fc
     .record({
-      bodies: fc.tuple(...names.map(() => body)),
+      bodies: fc.tuple(...names.map(() => fc.oneof(body, furtherBody))),
       targets: fc.array(fc.array(fc.constantFrom(...names), { maxLength: 3 }), {
         minLength: names.length,
         maxLength: names.length,
@@ -200,7 +252,14 @@ const manifest = fc.uniqueArray(name, { minLength: 1, maxLength: 12 }).chain((na
     })
     .map(({ bodies, targets, asList }) => {
       const all = names.map(
-        (one, at) => [one, { ...bodies[at], transitions: targets[at]?.map((target) => ({ target })) ?? [] }] as const,
+        (one, at) =>
+          [
+            one,
+            {
+              ...branched(bodies[at] ?? { kind: "" }, at),
+              transitions: targets[at]?.map((target) => ({ target })) ?? [],
+            },
+          ] as const,
       );
       const named = asList ? all.map(([one, state]) => ({ ...state, name: one })) : Object.fromEntries(all);
       const spec = { initial_state: names[0], storage: { shared_volumes: [{ name: "cache" }] }, states: named };

@@ -1,7 +1,7 @@
 /** What the states of `sample.ts` resolve to. */
-import type { Kind } from "./fixture.ts";
+import type { FirstKind } from "./fixture.ts";
 
-export const resolved: Readonly<Record<Kind, object>> = {
+export const resolved: Readonly<Record<FirstKind, object>> = {
   Agent: {
     kind: "Agent",
     timeout_ms: 5400000,

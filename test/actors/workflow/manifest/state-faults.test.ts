@@ -1,11 +1,11 @@
 /** Faults of states and of their transitions (docs/reference/workflows.md). */
 import { describe, test } from "bun:test";
 import type { Json } from "../../../../actors/kernel/json.ts";
-import { around, type Kind, states, withMember } from "./fixture.ts";
+import { around, type FirstKind, states, withMember } from "./fixture.ts";
 import { expectOne, many, named, type Over, type Row } from "./rows.ts";
 
 describe("states", () => {
-  const rows: Readonly<Record<Kind, readonly (Row | readonly [...Row, Over])[]>> = {
+  const rows: Readonly<Record<FirstKind, readonly (Row | readonly [...Row, Over])[]>> = {
     Agent: [
       ["agent", undefined],
       ["agent", " "],
@@ -208,7 +208,7 @@ describe("states", () => {
       ["input.of", "{{", "invalid_template"],
     ],
   };
-  for (const [kind, list] of Object.entries(rows) as [Kind, (typeof rows)[Kind]][]) {
+  for (const [kind, list] of Object.entries(rows) as [FirstKind, (typeof rows)[FirstKind]][]) {
     for (const [path, value, code = "invalid", at = path, over = {}] of list) {
       test(`${kind} ${path} = ${JSON.stringify(value)?.slice(0, 60)}`, () => {
         const bad = withMember(around(states[kind]) as Json, `spec.states.A.${path}`, value);

@@ -69,6 +69,7 @@ export async function openFixture() {
         workflow_name: "flow",
         routing_mode: "deterministic",
         confidence: 1,
+        taken_by: [],
       },
       headers: { Location: `/v1/workflows/executions/${accepted.executionId}` },
     };

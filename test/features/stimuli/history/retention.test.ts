@@ -1,8 +1,8 @@
 /** What is old goes; what is still to be processed, and what is young, stays. */
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import fc from "fast-check";
+import { firstIdOf } from "../../../../actors/stimulus/ids.ts";
 import { eraseOldStimuli } from "../../../../src/features/stimuli/history/retention.ts";
-import { firstIdOf } from "../../../../src/features/stimuli/intake/records.ts";
 import { freshStores, type TestStores } from "../../../harness/stores.ts";
 import { putKey, putRow } from "../rows.ts";
 

@@ -10,7 +10,6 @@ import { createLogger } from "../../../../src/http/operations/log.ts";
 import { believing, caller } from "../../../harness/callers.ts";
 import type { LooseJson } from "../../../harness/loose-json.ts";
 import { freshStores } from "../../../harness/stores.ts";
-import { contextsOf } from "../../security-contexts/fixture.ts";
 
 export interface Answer {
   readonly status: number;
@@ -53,8 +52,11 @@ export async function openFixture() {
   const workflows = createWorkflows({
     audit: createAudit({ now: Date.now, newId: () => Bun.randomUUIDv7() }),
     references: createReferences(),
+    contexts: {
+      exists: async (_, name) => name !== "unknown",
+      mayUse: async (_, name) => name !== "barred",
+    },
     terms: async (tenant) => usualTerms(tenant),
-    contexts: contextsOf(stores.sql),
     sql: stores.sql,
     offer: {
       isolations: ["process"],

@@ -18,7 +18,6 @@ import { offer } from "../../../actors/workflow/manifest/fixture.ts";
 import { identityOf } from "../../../harness/callers.ts";
 import type { LooseJson } from "../../../harness/loose-json.ts";
 import { fakeRuntime } from "../../../harness/runtime/fake-runtime.ts";
-import { contextsOf } from "../../security-contexts/fixture.ts";
 import { type Fixture, openFixture } from "./fixture.ts";
 
 let fixture: Fixture;
@@ -36,8 +35,8 @@ beforeAll(async () => {
   const workflows = createWorkflows({
     audit: createAudit({ now: Date.now, newId: () => Bun.randomUUIDv7() }),
     references: createReferences(),
+    contexts: { exists: async () => true, mayUse: async () => true },
     terms: async (tenant) => usualTerms(tenant),
-    contexts: contextsOf(fixture.stores.sql),
     sql: fixture.stores.sql,
     offer,
     visibleAgents: async (_, refs) => new Set(refs),
@@ -220,7 +219,7 @@ describe("wait", () => {
     };
     const asking = workflowTools({
       runs: fixture.runs,
-      approvals: { signal: () => Promise.reject(new Error("nobody signals here")) },
+      approvals: { signal: () => Promise.reject(new Error("nobody signals here")), lastDecision: async () => null },
       reviewers: async () => null,
       workflows: undefined as never,
       runtime: fakeRuntime({ state: () => ({ header }) }),

@@ -5,13 +5,11 @@ import { unsupported } from "../../../../manifest/members.ts";
 import { object, variants } from "../../../../manifest/object.ts";
 import { choice, integer, Shape } from "../../../../manifest/shape.ts";
 import type { ItemState, MapState } from "../../../definition/composed-states.ts";
+import { maxItems } from "../../checks/maps.ts";
 import { blackboardKey, type Of, type Reading, templateTree, timeout } from "../../members.ts";
 import { isLiteral } from "../../templates.ts";
 import { itemKinds } from "../kinds.ts";
 import { subworkflowTarget } from "../subworkflow.ts";
-
-/** Of one Map. */
-const maxItems = 10_000;
 
 /** What a state of its own has beside its work. */
 const ends = { transitions: [], max_state_visits: 1, outcome: "completed" as const };

@@ -1,7 +1,10 @@
 /** The kind of state that waits for a time, a signal or a stimulus. */
+
+import { suggestion } from "../../../../kernel/nearest.ts";
 import type { Fields } from "../../../../manifest/fields.ts";
 import { object } from "../../../../manifest/object.ts";
 import { Shape, text } from "../../../../manifest/shape.ts";
+import { parseExpression, pathsIn } from "../../../../template/expression.ts";
 import type { WaitState } from "../../../definition/outside-states.ts";
 import { type Of, type Reading, template, timeout } from "../../members.ts";
 import { isLiteral } from "../../templates.ts";
@@ -38,13 +41,23 @@ const stimulus = object({
   source: text({ min: 1, max: 256, pattern: /^[^\s\p{Cc}]+$/u, form: "the name of a source" }).required(),
   key: text({ min: 1, max: 512, pattern: /^[^\s.\p{Cc}]+(?:\.[^\s.\p{Cc}]+)*$/u, form: "a path such as order.id" }),
   equals: template,
-  match: expression,
+  match: expression.check((match) => matchFault(match)),
 })
   .strict("what a Wait waits for")
   .build(({ source, key, equals, match }, fields): (WaitState["for"] & { what: "stimulus" }) | null => {
     if (fields.has("key") !== fields.has("equals")) fields.issue("equals", "and key belong together");
     return source === null ? null : { what: "stimulus", source, key, equals, match };
   });
+
+/** What a stimulus is matched by. */
+const seen = ["payload", "headers"];
+
+function matchFault(match: string): string | null {
+  const elsewhere = pathsIn(parseExpression(match)).find(([root = ""]) => !seen.includes(root));
+  if (elsewhere === undefined) return null;
+  const [root = ""] = elsewhere;
+  return `sees payload and headers only, and not ${root.slice(0, 80)}${suggestion(root, seen)}`;
+}
 
 const ways = ["seconds", "until", "signal", "stimulus"] as const;
 

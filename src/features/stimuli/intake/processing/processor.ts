@@ -11,6 +11,7 @@ import {
   planRouting,
   type Routing,
   runRequest,
+  settledWithTakers,
   startedEarlier,
   starterOfStimulus,
   startFailure,
@@ -19,6 +20,7 @@ import type { Chosen, Settlement, Stimulus, StimulusRun } from "../../../../../a
 import type { RunRequest } from "../../../../../actors/workflow/run/start/request.ts";
 import { isServiceAway } from "../../../../runtime/port.ts";
 import type { Router, Sources } from "../../sources/port.ts";
+import type { Waits } from "../../waits/port.ts";
 import { leaseMs } from "../acceptance.ts";
 import type { StimulusRecords } from "../records.ts";
 
@@ -32,6 +34,7 @@ export interface ProcessorOptions {
   /** Asks the router agent; never throws for what the agent does. */
   readonly classify: (stimulus: Stimulus, router: Router) => Promise<Chosen | Settlement>;
   readonly records: Pick<StimulusRecords, "settle" | "retry" | "renew" | "release">;
+  readonly waits: Waits;
   /** Gives back what the acceptance debited. Never throws. */
   readonly refund: (stimulus: Stimulus) => Promise<void>;
   /** Tells those who wait for the stimulus that its row was settled. */
@@ -43,11 +46,17 @@ export interface ProcessorOptions {
 
 /** The outcome of an attempt. */
 export type Processed =
-  | { readonly kind: "ended"; readonly settlement: Settlement }
+  | { readonly kind: "ended"; readonly settlement: Settlement; readonly takenBy: readonly string[] }
   /** It will be tried again. */
   | { readonly kind: "retried" }
   /** A store or an actor gave no answer: the node that finds the row next goes on with it. */
   | { readonly kind: "unknown"; readonly error: unknown };
+
+/** How an attempt ended, and runs that took the stimulus. */
+interface Brought {
+  readonly settlement: Settlement;
+  readonly takenBy: readonly string[];
+}
 
 export type Processor = (stimulus: Stimulus) => Promise<Processed>;
 
@@ -84,9 +93,21 @@ export function createProcessor(options: ProcessorOptions): Processor {
     }
   }
 
-  /** Chooses and starts. @throws what says nothing about the stimulus: a store or an actor that does not answer */
-  async function route(stimulus: Stimulus): Promise<Settlement> {
+  /**
+   * Tells those who wait for it, chooses and starts.
+   * @throws what says nothing about the stimulus: a store or an actor that does not answer
+   */
+  async function bring(stimulus: Stimulus): Promise<Brought> {
     const begunAt = now();
+    const told = await options.waits.tell(stimulus);
+    const settlement = await route(stimulus, begunAt);
+    // A Wait may have found it by itself meanwhile, or been told by an attempt that was cut off.
+    const isAsked = told > 0 || settlement.status !== "classified";
+    const takenBy = isAsked ? await options.waits.takersOf(stimulus) : [];
+    return { settlement: settledWithTakers(settlement, takenBy), takenBy };
+  }
+
+  async function route(stimulus: Stimulus, begunAt: number): Promise<Settlement> {
     const step = await next(stimulus);
     const chosen = step.kind === "classify" ? await options.classify(stimulus, step.router) : stepOutcome(step);
     const settlement = "status" in chosen ? chosen : await start(stimulus, chosen, begunAt);
@@ -96,7 +117,7 @@ export function createProcessor(options: ProcessorOptions): Processor {
     return started === null ? settlement : startedEarlier(started, settlement);
   }
 
-  async function conclude(stimulus: Stimulus, settlement: Settlement): Promise<Processed> {
+  async function conclude(stimulus: Stimulus, { settlement, takenBy }: Brought): Promise<Processed> {
     const conclusion = concludeAttempt(stimulus, settlement, now());
     if (conclusion.kind === "retry") {
       const isMine = await records.retry(stimulus, conclusion.failure, conclusion.at);
@@ -105,15 +126,16 @@ export function createProcessor(options: ProcessorOptions): Processor {
     const isMine = await records.settle(stimulus, settlement);
     options.settled(stimulus);
     if (!isMine) return takenOver;
-    report(stimulus, settlement);
-    if (settlement.status !== "classified") await options.refund(stimulus);
-    return { kind: "ended", settlement };
+    report(stimulus, settlement, takenBy.length);
+    if (settlement.status !== "classified" || settlement.started === null) await options.refund(stimulus);
+    return { kind: "ended", settlement, takenBy };
   }
 
-  function report({ tenant, id, source, executionId }: Stimulus, settlement: Settlement): void {
-    const facts = { tenant, stimulus_id: id, source };
+  function report({ tenant, id, source, executionId }: Stimulus, settlement: Settlement, taken: number): void {
+    const facts = { tenant, stimulus_id: id, source, ...(taken === 0 ? {} : { taken }) };
     if (settlement.status === "classified") {
-      options.report("stimulus_classified", { ...facts, workflow_execution_id: executionId });
+      const workflow_execution_id = settlement.started === null ? null : executionId;
+      options.report("stimulus_classified", { ...facts, workflow_execution_id });
     } else options.report(`stimulus_${settlement.status}`, { ...facts, code: settlement.code });
   }
 
@@ -135,7 +157,7 @@ export function createProcessor(options: ProcessorOptions): Processor {
   return async (stimulus) => {
     const lease = setInterval(() => void records.renew(stimulus).catch(() => {}), renewEveryMs);
     try {
-      return await conclude(stimulus, await route(stimulus));
+      return await conclude(stimulus, await bring(stimulus));
     } catch (error) {
       options.report("stimulus_attempt_unknown", {
         tenant: stimulus.tenant,

@@ -1,5 +1,5 @@
 /** GitHub: `X-Hub-Signature-256: sha256=<hex>`. The older header with SHA-1 is not read. */
-import { hexText, keyText, type Preset, readBodyDigest, textBytes } from "./preset.ts";
+import { eventText, hexText, keyText, member, type Preset, readBodyDigest, textBytes } from "./preset.ts";
 
 const header = "x-hub-signature-256";
 
@@ -12,6 +12,11 @@ export const github: Preset = {
   headerKey: (headers) => keyText(headers.get("x-github-delivery")),
   guardsReplays: true,
   canCarryTime: false,
+  eventNames(headers, payload) {
+    const event = headers.get("x-github-event");
+    if (event === null) return [];
+    return [...eventText(member(payload, "action")).map((action) => `${event}.${action}`), event];
+  },
   handshake: (headers) =>
     headers.get("x-github-event") === "ping"
       ? { status: "pong", stimulus_id: null, workflow_execution_id: null }

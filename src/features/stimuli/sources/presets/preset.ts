@@ -60,6 +60,11 @@ export interface Preset {
   readonly guardsReplays: boolean;
   /** Whether its deliveries can carry a signed time. */
   readonly canCarryTime: boolean;
+  /**
+   * What the provider calls the event that a delivery tells of, the most exact name first; empty: it says nothing of it.
+   * Null: the scheme has no such names.
+   */
+  readonly eventNames: ((headers: Headers, payload: Json) => readonly string[]) | null;
   /** @param payload as `payloadOf` reads the body; its signature is valid */
   handshake(headers: Headers, payload: Json): Handshake | null;
   /** A secret's text as key bytes; null: not a text this scheme takes. */
@@ -119,11 +124,17 @@ export function keyText(value: Json | undefined): string | null {
 }
 
 /** A member of a payload; undefined where the payload is no object. */
-export function member(payload: Json, name: "id" | "event_id" | "type" | "challenge"): Json | undefined {
+export function member(
+  payload: Json,
+  name: "id" | "event_id" | "event" | "type" | "action" | "challenge",
+): Json | undefined {
   return typeof payload === "object" && payload !== null
     ? (payload as { readonly [key: string]: Json | undefined })[name]
     : undefined;
 }
+
+/** The names of an event, of the one that a payload's member gives; none where it is no text. */
+export const eventText = (value: Json | undefined): readonly string[] => (typeof value === "string" ? [value] : []);
 
 const utf8 = new TextEncoder();
 

@@ -3,6 +3,7 @@ import type { Json } from "../../../../../actors/kernel/json.ts";
 import { isForm } from "../../../../../actors/stimulus/content.ts";
 import {
   anyComma,
+  eventText,
   type Handshake,
   hexBytes,
   hexText,
@@ -29,6 +30,7 @@ export const slack: Preset = {
   headerKey: () => null,
   guardsReplays: true,
   canCarryTime: true,
+  eventNames: (_, payload) => eventText(member(member(payload, "event") ?? null, "type")),
   handshake: challenged,
   secretBytes: textBytes,
   secretText: hexText,

@@ -2,6 +2,7 @@
 import {
   commaAndBlank,
   decodedSignatures,
+  eventText,
   hexBytes,
   hexText,
   keyText,
@@ -25,6 +26,7 @@ export const stripe: Preset = {
   headerKey: () => null,
   guardsReplays: true,
   canCarryTime: true,
+  eventNames: (_, payload) => eventText(member(payload, "type")),
   handshake: () => null,
   secretBytes: textBytes,
   secretText: hexText,

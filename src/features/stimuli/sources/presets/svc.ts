@@ -30,6 +30,7 @@ export const svc: Preset = {
   // Equal bodies may be meant. What carries a time is signed anew each time.
   guardsReplays: false,
   canCarryTime: true,
+  eventNames: null,
   handshake: () => null,
   secretBytes: textBytes,
   secretText: hexText,

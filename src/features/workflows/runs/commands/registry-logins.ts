@@ -5,6 +5,7 @@ import type { CommandRun } from "../../../../../actors/workflow/run/activities.t
 import { type RegistryLogin, registryLogin } from "../../../../adapters/sandbox/port.ts";
 import type { Address } from "../../../../runtime/port.ts";
 import type { References } from "../../../references/port.ts";
+import { runOf } from "../items/run-of.ts";
 import { type CommandSecretsOptions, workflowUse } from "./secrets.ts";
 
 export interface RegistryLoginsOptions {
@@ -26,7 +27,8 @@ export function registryLogins({ references, headerOf }: RegistryLoginsOptions):
     if (placed === undefined) return null;
     const header = await headerOf(run);
     if (header === null) throw new Problem("workflow_execution_not_found", "The run was removed");
-    const { tenant, key: executionId } = run;
+    const { tenant } = run;
+    const { executionId } = runOf(run, header);
     // Where a definition of all tenants refers to a secret, no run of it began in another tenant.
     const use = workflowUse({ tenant, executionId, owner: tenant }, { workflow, initiatedBy: header.initiated_by });
     const taken = await references.take(use, [placed]);

@@ -6,6 +6,7 @@ import type { RunHeader } from "../../../../../actors/workflow/run/state.ts";
 import { Masker } from "../../../../lib/masking/masker.ts";
 import type { Address } from "../../../../runtime/port.ts";
 import type { References, ReferenceUse, ResolvedReference } from "../../../references/port.ts";
+import { runOf } from "../items/run-of.ts";
 
 /** Kinds of initiators that are no person or machine with an identity. */
 const impersonal: readonly string[] = ["agent", "webhook", "workflow"];
@@ -30,7 +31,7 @@ export function workflowUse(
 export interface CommandSecretsOptions {
   readonly references: Pick<References, "take" | "look">;
   /** What the run's state says of it; null: it is gone. */
-  readonly headerOf: (run: Address) => Promise<Pick<RunHeader, "initiated_by"> | null>;
+  readonly headerOf: (run: Address) => Promise<Pick<RunHeader, "initiated_by" | "batch"> | null>;
 }
 
 /** The environment of one command, and what hides the values in it; null: there are none. */
@@ -42,11 +43,12 @@ export interface CommandEnvironment {
 export type CommandSecrets = ReturnType<typeof commandSecrets>;
 
 export function commandSecrets({ references, headerOf }: CommandSecretsOptions) {
-  async function useOf({ workflow_name: workflow }: CommandRun, { tenant, key: executionId }: Address) {
-    const initiatedBy = (await headerOf({ kind: "workflow_run", key: executionId, tenant }))?.initiated_by;
-    if (initiatedBy === undefined) throw new Problem("workflow_execution_not_found", "The run was removed");
+  async function useOf({ workflow_name: workflow }: CommandRun, { tenant, key }: Address) {
+    const header = await headerOf({ kind: "workflow_run", key, tenant });
+    if (header === null) throw new Problem("workflow_execution_not_found", "The run was removed");
+    const { executionId } = runOf({ key }, header);
     // Where a definition of all tenants refers to a secret, no run of it began in another tenant.
-    return workflowUse({ tenant, executionId, owner: tenant }, { workflow, initiatedBy });
+    return workflowUse({ tenant, executionId, owner: tenant }, { workflow, initiatedBy: header.initiated_by });
   }
 
   return {

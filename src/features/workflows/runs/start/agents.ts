@@ -25,6 +25,7 @@ import {
 } from "../../../../runtime/port.ts";
 import type { JudgedFacts } from "../../../executions/port.ts";
 import { isPipeline } from "../intents/pipeline.ts";
+import { runOf } from "../items/run-of.ts";
 
 export interface AgentStartOptions {
   readonly runtime: Pick<Runtime, "of">;
@@ -103,6 +104,7 @@ export function agentStartActivity(options: AgentStartOptions): Activity {
 async function requestOf(options: AgentStartOptions, actor: Address, work: AgentStart): Promise<StartRequest> {
   const { agent, trigger, timeout_ms, overrides, judged } = work;
   const header = await headerOf(options.runtime, actor);
+  const { executionId, told } = runOf(actor, header);
   const ofService = isPipeline(header.workflow_id) && isServiceAgent(agent) ? agent : null;
   const facts = judged === null ? null : await factsOf(options, actor.tenant, judged.execution_id);
   return {
@@ -110,8 +112,8 @@ async function requestOf(options: AgentStartOptions, actor: Address, work: Agent
     tenant: actor.tenant,
     origin: {
       trigger,
-      workflow: { name: header.workflow_name, executionId: actor.key },
-      parent: { executionId: actor.key, depth: header.depth, path: header.path, swarmId: null },
+      workflow: { name: header.workflow_name, executionId },
+      parent: { executionId, depth: header.depth, path: header.path, swarmId: null, ...told },
       initiatingUserSub: impersonal.includes(header.initiated_by.kind) ? null : header.initiated_by.sub,
       initiatingRealm: header.initiated_by.realm ?? null,
       exempt: trigger !== "workflow",

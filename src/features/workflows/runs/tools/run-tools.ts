@@ -12,10 +12,11 @@ import { auditedAgent } from "../../../audit/port.ts";
 import { defineTool, type ManagementTool, type ToolCaller } from "../../../management-tools/port.ts";
 import { initiatorOf, readFilter, readReason, readSignal, readStart } from "../request.ts";
 import type { Runs } from "../service.ts";
+import { signals } from "../signals.ts";
 
 export interface RunToolOptions {
   readonly runs: Runs;
-  readonly approvals: Pick<Approvals, "signal">;
+  readonly approvals: Pick<Approvals, "signal" | "lastDecision">;
 }
 
 const Id = { execution_id: Type.String({ format: "uuid" }) };
@@ -23,6 +24,7 @@ const text = (maxLength: number) => Type.Optional(Type.String({ minLength: 1, ma
 const Found = Type.Object(Id);
 
 export function runTools({ runs, approvals }: RunToolOptions): readonly ManagementTool[] {
+  const send = signals({ runs, approvals });
   const find = ({ tenant }: ToolCaller, { execution_id }: { readonly execution_id: string }) =>
     runs.find(tenant, execution_id.toLowerCase());
   return [
@@ -83,7 +85,8 @@ export function runTools({ runs, approvals }: RunToolOptions): readonly Manageme
     }),
     defineTool({
       name: "svc.workflow.signal",
-      description: "Answer the approval that a workflow execution waits for, where its state lets agents answer",
+      description:
+        "Tell a workflow execution what it waits for by a name, or answer its approval, where the state lets agents answer",
       scope: "workflow:signal",
       arguments: Type.Object({
         ...Id,
@@ -93,11 +96,9 @@ export function runTools({ runs, approvals }: RunToolOptions): readonly Manageme
       }),
       call: async (caller, { execution_id: _, ...given }) => {
         const signal = readSignal(given);
-        const run = await find(caller, { execution_id: _ });
-        const approvalId = runs.openApproval(run);
         const source = { http_request_id: caller.requestId, ip: null, user_agent: null };
-        await approvals.signal({ tenant: caller.tenant, approvalId, by: agentOf(caller), source, ...signal });
-        return { status: "signal_sent", execution_id: run.at.key, approval_id: approvalId };
+        const signaller = { by: agentOf(caller), source, workId: caller.workId };
+        return send(await find(caller, { execution_id: _ }), signal, signaller);
       },
     }),
     defineTool({
