@@ -1,5 +1,6 @@
 /** How a run begins: at once, or once people have approved it. */
 import { type ApprovalDecided, approvalProtocol, type Open, ownerOf } from "../approval/messages.ts";
+import { decidedOf } from "../approval/people.ts";
 import { runArgsFact } from "../edge-host/command.ts";
 import type { Outcome } from "../kernel/activity.ts";
 import type { Context } from "../kernel/turn.ts";
@@ -22,12 +23,16 @@ export function start(state: State, asked: Start, context: Context): Result<Star
   });
   turn.audit("invoked", by, { retry_of: asked.retry_of, targets: asked.resolution.eligible + asked.resolution.queued });
   if (gate === null) {
+    turn.tellSender({});
     beginNow(turn, asked.resolution, asked.holds);
     advance(turn);
   } else {
     const approval_id = context.newIdBeside(approvalProtocol);
     turn.change({ approval_id, ...(asked.of_call === true ? { claim: { until: null } } : {}) });
-    turn.tell(approvalProtocol, approval_id, "open", questionOf(turn, gate), { coCommit: true });
+    const question = questionOf(turn, gate);
+    turn.tell(approvalProtocol, approval_id, "open", question, { coCommit: true });
+    const { prompt, timeout_ms } = question;
+    turn.tellSender({ asked: { approval_id, prompt, expires_at: turn.now + timeout_ms } });
     turn.tellStarted();
     turn.tellStatus();
   }
@@ -44,6 +49,7 @@ function asRequested(asked: Start, now: number): FleetRunState {
     ...{ in_flight: 0, round: 0, wave: 0, waves: 0, to_open: 0, live: 0, canary: "none", wake_at: null },
     ...{ works: 0, handing: [], full: [], stopping: null, stops: [], unstopped: [], again_at: null },
     ...{ resolving: null, approved: approval_id !== null, pausing: [] },
+    ...(asked.sender === undefined ? {} : { sender: asked.sender }),
   };
 }
 
@@ -71,9 +77,11 @@ function questionOf(
 }
 
 /** People have decided. */
-export function decided(turn: RunTurn, { approval_id, status }: ApprovalDecided): void {
+export function decided(turn: RunTurn, decision: ApprovalDecided): void {
   const { state } = turn;
+  const { approval_id, status } = decision;
   if (state.status !== "awaiting_approval" || state.approved || state.approval_id !== approval_id) return;
+  turn.tellSender({ decided: decidedOf(decision) });
   if (status !== "approved") {
     turn.end("cancelled", status === "timed_out" ? "approval_timed_out" : "approval_rejected");
     return;

@@ -1,6 +1,7 @@
 /** Everything a fleet run can be told or asked, and what it answers. Its key is the fleet command's id. */
 import { type Static, Type } from "@sinclair/typebox";
 import { ownerMessages } from "../approval/messages.ts";
+import { aboutPeople } from "../approval/people.ts";
 import { Trace } from "../edge/frames.ts";
 import { Policy } from "../edge/policy.ts";
 import { fleetRuns, runMessages } from "../edge-host/command.ts";
@@ -9,7 +10,7 @@ import { AuditedBy } from "../kernel/audit.ts";
 import { defineProtocol, message } from "../kernel/message.ts";
 import { Nothing, Nullable, Text } from "../kernel/schema.ts";
 import { go, offer, resolve, stop } from "./activities.ts";
-import { Holding, PauseReason, RequestedBy, RunStatus } from "./words.ts";
+import { EndReason, Holding, PauseReason, RequestedBy, RunStatus, Summary } from "./words.ts";
 
 const Count = Type.Integer({ minimum: 0 });
 
@@ -23,6 +24,24 @@ const Gate = Type.Object({
   forbid_initiator: Type.Boolean(),
   initiator: Type.Object({ kind: Text, sub: Text, email: Nullable(Text), realm: Type.Optional(Text) }),
 });
+
+/** Who sent the run on its way and waits for its end: a workflow run, by a call of its own. */
+export const Sender = Type.Object({ kind: Text, key: Text, invocation_id: Text });
+export type Sender = Static<typeof Sender>;
+
+/** What a sender takes from its run: that it is there, what people do about it, and how it ended. */
+export const senderMessages = {
+  fleet_waiting: message({ body: Type.Object({ fleet_command_id: Text, invocation_id: Text, ...aboutPeople }) }),
+  fleet_ended: message({
+    body: Type.Object({
+      fleet_command_id: Text,
+      invocation_id: Text,
+      status: RunStatus,
+      reason: Nullable(EndReason),
+      summary: Summary,
+    }),
+  }),
+};
 
 export const Start = Type.Object({
   tool: Text,
@@ -43,6 +62,8 @@ export const Start = Type.Object({
   /** Why it may not send anything now. */
   holds: Type.Array(Holding),
   trace: Nullable(Trace),
+  /** Absent: none waits for it. */
+  sender: Type.Optional(Sender),
 });
 export type Start = Static<typeof Start>;
 
@@ -70,6 +91,7 @@ const Hold = Type.Object({ reason: Holding });
 
 export const fleetRunProtocol = defineProtocol({
   kind: fleetRuns.kind,
+  version: 2,
   messages: {
     /** The target is stored already. Repeatable. */
     start: message({ body: Start, reply: StartReply }),

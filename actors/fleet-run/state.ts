@@ -3,7 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { batchOf, concurrency, Policy } from "../edge/policy.ts";
 import { sharesOf } from "../edge/written.ts";
 import { Milliseconds, Nullable, Text } from "../kernel/schema.ts";
-import type { Standing, StartReply } from "./messages.ts";
+import { Sender, type Standing, type StartReply } from "./messages.ts";
 import { EndReason, isTerminal, PauseReason, RequestedBy, RunStatus } from "./words.ts";
 
 const Count = Type.Integer({ minimum: 0 });
@@ -61,6 +61,8 @@ export const FleetRunState = Type.Object({
   /** The target is being resolved anew. */
   resolving: Nullable(Text),
   approved: Type.Boolean(),
+  /** Told of people and of the end; absent: none is. */
+  sender: Type.Optional(Sender),
   /** Of a tool call's run that people are asked about: until when it waits for its call; null: they have not approved. */
   claim: Type.Optional(Type.Object({ until: Nullable(Milliseconds) })),
   /** Callers that wait until nothing starts any more. */

@@ -1,4 +1,6 @@
 /** One turn of a run under construction: the next state, what is told of it, and the work that it asks for. */
+
+import type { Asked, Decided } from "../approval/people.ts";
 import { type AuditedBy, auditEntry } from "../kernel/audit.ts";
 import { schedule } from "../kernel/effect.ts";
 import type { Json } from "../kernel/json.ts";
@@ -6,7 +8,7 @@ import type { ReplyTo } from "../kernel/message.ts";
 import { type Context, type Turn, TurnEffects } from "../kernel/turn.ts";
 import { atOnce, go, offer, stop } from "./activities.ts";
 import { type RunEvent, runEvents } from "./events.ts";
-import { type FleetRunMessages, fleetRunProtocol } from "./messages.ts";
+import { type FleetRunMessages, fleetRunProtocol, senderMessages } from "./messages.ts";
 import { type FleetRunState, isOver, resolvedOf, shownReason, standingOf } from "./state.ts";
 import { isInFlight, marks, placesOf, remarked, summaryOf, underWay } from "./targets.ts";
 import type { EndReason, PauseReason, TerminalStatus } from "./words.ts";
@@ -89,6 +91,23 @@ export class RunTurn extends TurnEffects<FleetRunMessages> {
     const { status, resolution, started_at, skipped } = this.next;
     const totals = { targets_resolved: resolvedOf(this.next), targets_skipped: skipped };
     this.tellEvent({ type: "started", status, resolution, ...totals, started_at });
+  }
+
+  /** Who sent the run on its way hears that it is there, and what people do about it. */
+  tellSender(news: { readonly asked?: Asked; readonly decided?: Decided }): void {
+    const { sender } = this.next;
+    if (sender === undefined) return;
+    const { kind, key, invocation_id } = sender;
+    const body = { fleet_command_id: this.context.key, invocation_id, asked: null, decided: null, ...news };
+    this.tell({ kind, messages: senderMessages }, key, "fleet_waiting", body);
+  }
+
+  private tellSenderEnd(): void {
+    const { sender, status, reason, targets } = this.next;
+    if (sender === undefined) return;
+    const { kind, key, invocation_id } = sender;
+    const body = { fleet_command_id: this.context.key, invocation_id, status, reason, summary: summaryOf(targets) };
+    this.tell({ kind, messages: senderMessages }, key, "fleet_ended", body);
   }
 
   /** Puts what a caller did on record in the audit log of the tenant. */
@@ -227,6 +246,7 @@ export class RunTurn extends TurnEffects<FleetRunMessages> {
     this.claimed();
     this.change({ wake_at: null, again_at: null, handing: [], stops: [], unstopped: [] });
     this.answerPauses();
+    this.tellSenderEnd();
   }
 
   /** Those who asked for a pause hear of it once nothing is on its way to a host any more. */

@@ -2,6 +2,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { ToolGrant } from "../agent/manifest/spec.ts";
 import { ownerMessages } from "../approval/messages.ts";
+import { aboutPeople } from "../approval/people.ts";
 import { CallArguments } from "../approval/tool-call.ts";
 import { Starter } from "../identity/starter.ts";
 import { defineActivity, outcomeOf } from "../kernel/activity.ts";
@@ -10,6 +11,7 @@ import { defineProtocol, message } from "../kernel/message.ts";
 import { Milliseconds, Nothing, Nullable, Text } from "../kernel/schema.ts";
 import type { RateUser } from "../policy/rates/limits.ts";
 import { AskedApproval } from "../policy/security/clearance.ts";
+import { CallingRun } from "../tool/calling-run.ts";
 import { InvocationEntry } from "../tool/invocation.ts";
 
 /** A call as it is kept while people decide: all that is needed to make it then, on any node. */
@@ -43,6 +45,8 @@ export const KeptCall = Type.Object({
   opener_email: Type.Optional(Nullable(Text)),
   /** Whether approvers are told by mail; absent: they are. */
   mails: Type.Optional(Type.Boolean()),
+  /** The workflow run whose state makes it; absent: none does. */
+  run: Type.Optional(CallingRun),
 });
 export type KeptCall = Static<typeof KeptCall>;
 
@@ -84,9 +88,23 @@ export const showCall = defineActivity({
 export const Opened = Type.Object({ approval_id: Text, expires_at: Text });
 export type Opened = Static<typeof Opened>;
 
+/** What the owner of a `CallingRun` takes from the calls of its states, each in one commit with what it tells of. */
+export const callerMessages = {
+  tool_waiting: message({ body: Type.Object({ invocation_id: Text, tool: Text, ...aboutPeople }) }),
+  /** `fails_run`: people have not answered in time, and the policy that asked them wants the run to fail of that. */
+  tool_ended: message({
+    body: Type.Object({
+      invocation_id: Text,
+      tool: Text,
+      outcome: CallOutcome,
+      fails_run: Type.Optional(Type.Literal(true)),
+    }),
+  }),
+};
+
 export const toolCallProtocol = defineProtocol({
   kind: "tool_call",
-  version: 3,
+  version: 4,
   messages: {
     /** Its first question is opened in the same commit. Repeatable. */
     open: message({
@@ -101,7 +119,10 @@ export const toolCallProtocol = defineProtocol({
     ...ownerMessages,
     ran: message({ body: outcomeOf(runCall) }),
     seen: message({ body: outcomeOf(showCall) }),
-    /** Its caller is gone for good, or may not call any more. Repeatable. */
+    /**
+     * Its caller is gone for good, or may not call any more. One that was made for a workflow run is given up even if it
+     * runs by now. Repeatable.
+     */
     withdraw: message({ body: Type.Object({ reason: Text }) }),
     /** What it came to is kept no longer. */
     erase: message({ body: Nothing }),

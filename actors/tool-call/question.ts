@@ -36,12 +36,7 @@ export function questionOf(
   return {
     owner: ownerOf(toolCallProtocol, invocationId),
     kind: "tool_call",
-    execution_id: call.execution?.id ?? invocationId,
-    root_execution_id: call.execution?.id ?? invocationId,
-    workflow_id: null,
-    workflow_name: null,
-    state_name: null,
-    visit: null,
+    ...placeOf(call, invocationId),
     prompt: promptOf(tool_call),
     asked_at: now,
     timeout_ms: approval.timeout_seconds * 1000,
@@ -64,9 +59,20 @@ export function questionOf(
 
 /** Whether silence fails the execution; without one it is a rejection. */
 export const failsExecution = (
-  { execution }: Pick<KeptCall, "execution">,
+  { execution, run }: Pick<KeptCall, "execution" | "run">,
   { on_timeout }: AskedApproval["approval"],
-): boolean => execution !== null && on_timeout === "fail";
+): boolean => (execution !== null || run !== undefined) && on_timeout === "fail";
+
+/** Where the call was made: in a state of a workflow run, in an execution, or in neither. */
+function placeOf({ execution, run }: KeptCall, invocationId: string) {
+  if (run !== undefined) {
+    const { id: execution_id, root_execution_id, workflow_id, workflow_name, state_name, visit } = run;
+    return { execution_id, root_execution_id, workflow_id, workflow_name, state_name, visit };
+  }
+  const id = execution?.id ?? invocationId;
+  const none = { workflow_id: null, workflow_name: null, state_name: null, visit: null };
+  return { execution_id: id, root_execution_id: id, ...none };
+}
 
 function initiatorOf({ starter, starter_email = null }: KeptCall): Open["initiator"] {
   if (starter === null) return { kind: "unknown", sub: "", email: null };

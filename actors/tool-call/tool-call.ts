@@ -8,25 +8,25 @@
  * A call whose run on a host asks people itself waits with the run, and joins it once it may begin.
  * Each question, its decision and the call's next step are one commit. What it came to is kept for a day.
  */
-import { type Static, Type } from "@sinclair/typebox";
 import { type ApprovalDecided, approvalProtocol, ownerOf } from "../approval/messages.ts";
-import { CallArguments, type Remember } from "../approval/tool-call.ts";
+import { type Asked, type Decided, decidedOf } from "../approval/people.ts";
+import type { Remember } from "../approval/tool-call.ts";
 import { executionProtocol, type OutsideNews } from "../execution/messages.ts";
 import { fleetRunProtocol } from "../fleet-run/messages.ts";
 import { defineActor } from "../kernel/actor.ts";
 import { defineLog, schedule } from "../kernel/effect.ts";
-import { AnyJson, JsonObject } from "../kernel/json.ts";
+import { AnyJson } from "../kernel/json.ts";
 import type { BodyOf } from "../kernel/message.ts";
-import { Milliseconds, Nullable, Text } from "../kernel/schema.ts";
-import { iso } from "../kernel/time.ts";
 import { type Context, type Turn, TurnEffects } from "../kernel/turn.ts";
 import { askedAnew, sourceOf } from "../policy/security/asked.ts";
-import { AskedApproval } from "../policy/security/clearance.ts";
+import type { AskedApproval } from "../policy/security/clearance.ts";
 import { type InvocationFact, invocationFact } from "../tool/invocation.ts";
+import { callFailure, notMade } from "./failures.ts";
 import {
-  CallOutcome,
+  type CallOutcome,
+  callerMessages,
   type HeldCall,
-  KeptCall,
+  type KeptCall,
   type Opened,
   runCall,
   showCall,
@@ -34,46 +34,7 @@ import {
   toolCallProtocol,
 } from "./messages.ts";
 import { failsExecution, questionOf } from "./question.ts";
-
-const Status = Type.Union(
-  (["waiting", "running", "answered", "withdrawn"] as const).map((status) => Type.Literal(status)),
-);
-
-/** Who is not to be asked again about calls of the tool. */
-const Grant = Type.Object({
-  tool: Text,
-  from: Text,
-  /** Of the arguments; null: any. */
-  sha256: Nullable(Text),
-});
-
-export const ToolCallState = Type.Object({
-  call: KeptCall,
-  /** As people see them; those of an edit once there is one. */
-  shown: CallArguments,
-  /** Of an edit: those who are asked about it, the one who made it first. */
-  asked: Type.Array(AskedApproval),
-  /** How many of them have agreed. */
-  agreed: Type.Integer(),
-  /** That is open, or was the last. */
-  approval_id: Text,
-  /** All that agreed, and the open one. */
-  approvals: Type.Array(Text),
-  expires_at: Milliseconds,
-  status: Status,
-  edited: Nullable(JsonObject),
-  outcome: Nullable(CallOutcome),
-  ended_at: Nullable(Milliseconds),
-  /** Approvals that were given, also to arguments that were changed since; absent: the first `agreed` ones. */
-  given: Type.Optional(Type.Array(Text)),
-  /** How often approvers changed the arguments; absent: never. */
-  edits: Type.Optional(Type.Integer()),
-  /** What approvers have granted with it to a caller without an execution; absent: nothing. */
-  grants: Type.Optional(Type.Array(Grant)),
-  /** Its run on a host, which asks people itself; absent: it has none, or has not asked. */
-  run: Type.Optional(Type.Object({ id: Text, is_open: Type.Boolean() })),
-});
-export type ToolCallState = Static<typeof ToolCallState>;
+import { newCall, openedOf, ToolCallState } from "./state.ts";
 
 /** One entry once the call has ended: who waits for it is told. */
 const endedLog = defineLog("events", AnyJson);
@@ -81,7 +42,6 @@ const endedLog = defineLog("events", AnyJson);
 /** How long what a call came to is kept after its end. */
 const keptMs = 24 * 3600_000;
 
-type State = ToolCallState | null;
 type Result<Reply = never> = Turn<ToolCallState, Reply, ToolCallMessages>;
 
 const timersOf = ({ ended_at }: ToolCallState) =>
@@ -132,33 +92,18 @@ export const toolCall = defineActor({
     },
 
     withdraw(state, { reason }, context) {
-      if (state?.status !== "waiting") return { state, effects: [] };
+      const isMade = state?.status === "running" && state.call.run !== undefined;
+      if (state === null || (state.status !== "waiting" && !isMade)) return { state, effects: [] };
       const turn = new CallTurn(state, context);
-      if (state.run?.is_open === true) turn.tell(fleetRunProtocol, state.run.id, "cancel", { by: null, reason });
+      if (isMade) turn.giveUp();
+      else if (state.run?.is_open === true) turn.tell(fleetRunProtocol, state.run.id, "cancel", { by: null, reason });
       else turn.tell(approvalProtocol, state.approval_id, "withdraw", { reason }, { coCommit: true });
-      turn.withdrawn();
+      turn.withdrawn(isMade);
       return turn.turn();
     },
 
     erase: () => ({ state: null, effects: [] }),
   },
-});
-
-const openedOf = (state: State): Opened | null =>
-  state?.status === "waiting" ? { approval_id: state.approval_id, expires_at: iso(state.expires_at) } : null;
-
-/** What callers are told of a call that was not made, or failed. */
-const failed = (tool: string, code: string, message: string): CallOutcome => ({
-  outcome: "failed",
-  result: { status: "error", isError: true, tool, error: message, code, message },
-});
-
-const notMade = (tool: string, { code, message }: { readonly code: string; readonly message: string }): CallOutcome =>
-  failed(tool, code === "process_died" ? "interrupted" : code, message);
-
-const newCall = (call: KeptCall, shown: CallArguments, asked: readonly AskedApproval[]): ToolCallState => ({
-  ...{ call, shown, asked: [...asked], agreed: 0, approval_id: "", approvals: [], expires_at: 0 },
-  ...{ status: "waiting", edited: null, outcome: null, ended_at: null, given: [] },
 });
 
 const maxReason = 16_384;
@@ -167,6 +112,9 @@ const showId = (key: string, { edits, agreed }: ToolCallState): string =>
   edits === undefined ? `show:${key}:${agreed}` : `show:${key}:edit:${edits}`;
 
 class CallTurn extends TurnEffects<ToolCallMessages> {
+  /** The workflow run that it was made for fails of it. */
+  private failsRun = false;
+
   constructor(
     readonly state: ToolCallState,
     context: Context,
@@ -186,6 +134,7 @@ class CallTurn extends TurnEffects<ToolCallMessages> {
     this.state.expires_at = now + body.timeout_ms;
     this.note({ outcome: "waiting", approval_id: id });
     this.tellExecution("waiting");
+    this.tellRun({ asked: { approval_id: id, prompt: body.prompt, expires_at: this.state.expires_at } });
   }
 
   /** Waits with the run that the call has begun. */
@@ -199,30 +148,29 @@ class CallTurn extends TurnEffects<ToolCallMessages> {
     this.tell(approvalProtocol, approval_id, "watch", { owner: ownerOf(toolCallProtocol, this.context.key) });
     this.note({ outcome: "waiting", approval_id });
     this.tellExecution("waiting");
+    this.tellRun({ asked: { approval_id, prompt: `May ${state.call.tool} run on its host?`, expires_at } });
   }
 
   /** People have decided about the run; one that they approve goes on, and the call joins it. */
-  runDecided({ status, reason }: ApprovalDecided): void {
+  runDecided(decision: ApprovalDecided): void {
+    const { status, reason } = decision;
     const { run, call } = this.state;
+    this.tellRun({ decided: decidedOf(decision) });
     if (run !== undefined) this.state.run = { ...run, is_open: false };
     if (status === "approved") {
       this.tellExecution("approved");
       this.run();
     } else if (status === "withdrawn") {
       this.tellExecution("rejected", { code: "cancelled" });
-      this.refuse(failed(call.tool, "cancelled", `The run of ${call.tool} was cancelled before it began`));
+      this.refuse(callFailure(call.tool, "cancelled", `The run of ${call.tool} was cancelled before it began`));
     } else if (status === "timed_out") this.overdue("approval_timed_out");
     else this.rejected(reason);
   }
 
-  decided({
-    status,
-    arguments: edit,
-    arguments_sha256: sha256 = "",
-    reason,
-    remember = "none",
-  }: ApprovalDecided): void {
+  decided(decision: ApprovalDecided): void {
+    const { status, arguments: edit, arguments_sha256: sha256 = "", reason, remember = "none" } = decision;
     const { state } = this;
+    this.tellRun({ decided: decidedOf(decision) });
     const ask = state.asked[state.agreed];
     if (status === "approved") {
       state.given = [...givenOf(state), state.approval_id];
@@ -241,13 +189,14 @@ class CallTurn extends TurnEffects<ToolCallMessages> {
   private overdue(code: string, more: Partial<OutsideNews> = {}): void {
     const { tool } = this.state.call;
     this.tellExecution("rejected", { code, ...more });
-    this.refuse(failed(tool, code, `No person approved the call of ${tool} in time`));
+    this.failsRun = more.fails === true;
+    this.refuse(callFailure(tool, code, `No person approved the call of ${tool} in time`));
   }
 
   private rejected(reason: string | null | undefined): void {
     const { tool } = this.state.call;
     const said = (reason ?? "").slice(0, maxReason).toWellFormed();
-    const refused = failed(tool, "rejected_by_person", `A person rejected the call of ${tool}: ${said}`);
+    const refused = callFailure(tool, "rejected_by_person", `A person rejected the call of ${tool}: ${said}`);
     this.tellExecution("rejected", { code: "rejected_by_person" });
     this.refuse({ ...refused, result: { ...refused.result, reason: said } });
   }
@@ -277,7 +226,7 @@ class CallTurn extends TurnEffects<ToolCallMessages> {
   seen(outcome: BodyOf<ToolCallMessages["seen"]>): void {
     const { state } = this;
     if (!outcome.ok) {
-      this.refuse(failed(state.call.tool, outcome.code, outcome.message));
+      this.refuse(callFailure(state.call.tool, outcome.code, outcome.message));
       return;
     }
     const { asked, refused, ...shown } = outcome.value;
@@ -312,20 +261,34 @@ class CallTurn extends TurnEffects<ToolCallMessages> {
     this.end(outcome, outcome.outcome === "withdrawn" ? "withdrawn" : "answered");
   }
 
-  withdrawn(): void {
-    this.note({ outcome: "withdrawn" });
+  /** @param isMade it runs, and may have had its effect */
+  withdrawn(isMade = false): void {
+    this.note(isMade ? { outcome: "interrupted", code: "interrupted", ran: true } : { outcome: "withdrawn" });
     this.tellExecution("withdrawn");
-    this.tellExecuted(false);
+    this.tellExecuted(isMade);
     const { tool } = this.state.call;
-    this.end({ outcome: "withdrawn", result: failed(tool, "withdrawn", "The call was withdrawn").result }, "withdrawn");
+    this.end(
+      { outcome: "withdrawn", result: callFailure(tool, "withdrawn", "The call was withdrawn").result },
+      "withdrawn",
+    );
+  }
+
+  /** It was approved and is being made, and its caller has gone. */
+  giveUp(): void {
+    const { run } = this.state;
+    this.abandon(this.runId);
+    if (run !== undefined) this.tell(fleetRunProtocol, run.id, "cancel", { by: null, reason: "call_ended" });
   }
 
   private run(): void {
     this.state.status = "running";
     this.note({ outcome: "running" });
-    // What joins a run is another piece of work than what began it.
-    const id = this.state.run === undefined ? `run:${this.context.key}` : `run:${this.context.key}:on`;
-    this.perform(runCall, {}, { id, then: "ran" });
+    this.perform(runCall, {}, { id: this.runId, then: "ran" });
+  }
+
+  /** Of the work that makes the call; what joins a run is another piece of work than what began it. */
+  private get runId(): string {
+    return this.state.run === undefined ? `run:${this.context.key}` : `run:${this.context.key}:on`;
   }
 
   private refuse(outcome: CallOutcome): void {
@@ -357,7 +320,26 @@ class CallTurn extends TurnEffects<ToolCallMessages> {
     this.tell(executionProtocol, call.execution.id, "asked_outside", body);
   }
 
+  /** The workflow run that it was made for hears of people, in one commit with what they do. */
+  private tellRun(news: { readonly asked?: Asked; readonly decided?: Decided }): void {
+    const { run, tool } = this.state.call;
+    if (run === undefined) return;
+    const to = { kind: run.owner.kind, messages: callerMessages };
+    const body = { invocation_id: this.context.key, tool, asked: null, decided: null, ...news };
+    this.tell(to, run.owner.key, "tool_waiting", body, { coCommit: true });
+  }
+
+  private tellRunEnd(outcome: CallOutcome): void {
+    const { run, tool } = this.state.call;
+    if (run === undefined) return;
+    const to = { kind: run.owner.kind, messages: callerMessages };
+    const fails = this.failsRun ? ({ fails_run: true } as const) : {};
+    const body = { invocation_id: this.context.key, tool, outcome, ...fails };
+    this.tell(to, run.owner.key, "tool_ended", body, { coCommit: true });
+  }
+
   private end(outcome: CallOutcome, status: ToolCallState["status"]): void {
+    this.tellRunEnd(outcome);
     this.state.outcome = outcome;
     this.state.status = status;
     this.state.ended_at = this.context.now;

@@ -1,12 +1,14 @@
 /** Starts that succeeded although they are no longer waited for: what was started is cancelled. */
 
 import { executionProtocol } from "../../execution/messages.ts";
+import { fleetRunProtocol } from "../../fleet-run/messages.ts";
 import type { TellEffect } from "../../kernel/effect.ts";
 import { perform, tell } from "../../kernel/effect.ts";
 import { isObject, type Json } from "../../kernel/json.ts";
+import { toolCallProtocol } from "../../tool-call/messages.ts";
 import { type AgentStarted, cleanup, type RunStarted } from "./activities.ts";
-import { workflowRunProtocol } from "./messages.ts";
-import { agentOf, concernsChild, concernsRun, subrunOf } from "./relevance.ts";
+import { type NewsOf, workflowRunProtocol } from "./messages.ts";
+import { agentOf, concernsCall, concernsChild, concernsRun, subrunOf } from "./relevance.ts";
 import type { RunHeader, RunState } from "./state.ts";
 import { linesOf } from "./work.ts";
 
@@ -34,6 +36,21 @@ export function unwantedVolumes(runId: string, { volumes }: RunHeader) {
   if (volumes.length === 0) return [];
   const input = { execution_id: runId, volume_ids: ephemeral.map(({ volume_id }) => volume_id) };
   return [perform(cleanup, input, { id: `cleanup:${runId}:unwanted`, then: "cleaned_up" as const })];
+}
+
+/** People are asked about a call of a tool that no state waits for any more: it is withdrawn. */
+export function unwantedCall(
+  state: RunState | null,
+  { invocation_id, asked }: NewsOf<"tool_waiting">,
+): TellEffect[] | null {
+  if (state !== null && isKnown(state, concernsCall(invocation_id))) return null;
+  return asked === null ? [] : [tell(toolCallProtocol, invocation_id, "withdraw", { reason })];
+}
+
+/** A fleet run that no state waits for any more. */
+export function unwantedFleet(state: RunState | null, news: NewsOf<"fleet_waiting">): TellEffect[] | null {
+  if (state !== null && isKnown(state, concernsCall(news.invocation_id))) return null;
+  return [tell(fleetRunProtocol, news.fleet_command_id, "cancel", { by: null, reason })];
 }
 
 /** Whether the work at hand, of any line, knows of it. */

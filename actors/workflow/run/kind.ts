@@ -14,10 +14,13 @@ import type { ChildEnd } from "../../execution/child.ts";
 import type { Json } from "../../kernel/json.ts";
 import { TemplateError } from "../../template/template.ts";
 import type { State, StateKind } from "../definition.ts";
+import type { FleetRead } from "./activities/fleet-results.ts";
+import type { HttpAnswered } from "./activities/http-call.ts";
 import type { MapCollected } from "./activities/map-results.ts";
 import type { TakenStimulus } from "./activities/stimulus.ts";
+import type { ToolCalled } from "./activities/tool-call.ts";
 import type { AgentStarted, CommandEnded, RunStarted, WebhookAnswered } from "./activities.ts";
-import { type RunEnd, workflowRunProtocol } from "./messages.ts";
+import { type NewsOf, type RunEnd, workflowRunProtocol } from "./messages.ts";
 import type { RunTurn } from "./turn.ts";
 
 export type StateOf<K extends StateKind> = Extract<State, { kind: K }>;
@@ -62,6 +65,21 @@ export interface KindOfState<K extends StateKind> {
   runStarted?(run: RunTurn, outcome: RunStarted): void;
   /** Of the work's `child`. */
   runEnded?(run: RunTurn, end: RunEnd): void;
+  /** Of activity `workflow.tool`, for the work's `invocation`. */
+  toolCalled?(run: RunTurn, outcome: ToolCalled): void;
+  /** The work's call is to be tried again. */
+  callDue?(run: RunTurn): void;
+  /** People are asked about the work's call, or have decided. */
+  toolWaiting?(run: RunTurn, news: NewsOf<"tool_waiting">): void;
+  /** Of the work's call, where people were asked about it. */
+  toolEnded?(run: RunTurn, news: NewsOf<"tool_ended">): void;
+  /** Of the fleet run that the work's call has begun. */
+  fleetWaiting?(run: RunTurn, news: NewsOf<"fleet_waiting">): void;
+  fleetEnded?(run: RunTurn, news: NewsOf<"fleet_ended">): void;
+  /** Of activity `workflow.fleet_results`, for the work's `invocation`. */
+  fleetRead?(run: RunTurn, outcome: FleetRead): void;
+  /** Of activity `workflow.http`; its id is the work's `activity`. */
+  httpAnswered?(run: RunTurn, outcome: HttpAnswered): void;
   /** Some of its lines have ended. Called after every turn as long as it leaves such lines among the others. */
   linesEnded?(run: RunTurn): void;
   /**

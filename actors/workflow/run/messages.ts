@@ -5,11 +5,14 @@ import { parentMessages, workflowRunKind } from "../../execution/child.ts";
 import { outcomeOf } from "../../kernel/activity.ts";
 import { AuditedBy } from "../../kernel/audit.ts";
 import { AnyJson, JsonObject } from "../../kernel/json.ts";
-import { defineProtocol, message } from "../../kernel/message.ts";
+import { type BodyOf, defineProtocol, message } from "../../kernel/message.ts";
 import { Nothing, Nullable } from "../../kernel/schema.ts";
 import { Definition } from "../definition.ts";
 import { admission } from "./activities/admission.ts";
+import { fleetMessages } from "./activities/fleet-results.ts";
+import { httpMessages } from "./activities/http-call.ts";
 import { stimulusMessages } from "./activities/stimulus.ts";
+import { toolMessages } from "./activities/tool-call.ts";
 import { agentStart, cleanup, commandRun, runStart, webhookCall } from "./activities.ts";
 import { mapMessages } from "./map/messages.ts";
 import { BufferedSignal, signalMessages } from "./signals/messages.ts";
@@ -109,6 +112,9 @@ export const workflowRunProtocol = defineProtocol({
     webhook_answered: message({ body: outcomeOf(webhookCall) }),
     cleaned_up: message({ body: outcomeOf(cleanup) }),
     admitted: message({ body: outcomeOf(admission) }),
+    ...toolMessages,
+    ...fleetMessages,
+    ...httpMessages,
     ...mapMessages,
     ...stimulusMessages,
     ...signalMessages,
@@ -121,6 +127,7 @@ export const workflowRunProtocol = defineProtocol({
     /** Timers. */
     state_overdue: message({ body: Entry }),
     retry_due: message({ body: Entry }),
+    call_due: message({ body: Entry }),
     deadline: message({ body: Nothing }),
     /**
      * Repeatable, like the three that follow. `compensate`: whether what was done is undone; absent: as the definition
@@ -151,3 +158,5 @@ export const workflowRunProtocol = defineProtocol({
   },
 });
 export type WorkflowRunMessages = typeof workflowRunProtocol.messages;
+/** The body of one of them. */
+export type NewsOf<T extends keyof WorkflowRunMessages> = BodyOf<WorkflowRunMessages[T]>;

@@ -20,7 +20,7 @@ import { iso } from "../../kernel/time.ts";
 import type { Context } from "../../kernel/turn.ts";
 import { firstState } from "./blackboard/seed.ts";
 import { maxBlackboardBytes } from "./blackboard/size.ts";
-import { unwantedAgent, unwantedRun, unwantedVolumes } from "./cancel-unwanted.ts";
+import { unwantedAgent, unwantedCall, unwantedFleet, unwantedRun, unwantedVolumes } from "./cancel-unwanted.ts";
 import { childWaiting } from "./child-waits.ts";
 import { cancel, fail, stopCompensating, timeOut } from "./ending.ts";
 import { admittedState, askForAdmission, pendingState } from "./ends/continuing.ts";
@@ -44,9 +44,12 @@ import { listedMembers } from "./record/record.ts";
 import { noteSeed } from "./record/seeding.ts";
 import {
   agentOf,
+  callOf,
   concernsBatch,
+  concernsCall,
   concernsChild,
   concernsCommand,
+  concernsHttp,
   concernsRun,
   concernsWebhook,
   subrunOf,
@@ -54,7 +57,7 @@ import {
 import { settle, tooLarge } from "./settling.ts";
 import type { SignalReply } from "./signals/messages.ts";
 import { addItem, answeredBefore, deliver, forgetItem, takeBack } from "./signals/signals.ts";
-import { DEADLINE, isCompensating, isOver, RunState, retryTimer, stateTimer } from "./state.ts";
+import { callTimer, DEADLINE, isCompensating, isOver, RunState, retryTimer, stateTimer } from "./state.ts";
 import { type Result, RunTurn, unchanged } from "./turn.ts";
 import { commandUsed } from "./usage.ts";
 import { migrate } from "./versions/migrating.ts";
@@ -118,6 +121,16 @@ export const workflowRun = defineActor({
         });
       }),
 
+    call_due: (state, { entry }, context) =>
+      within(state, context, (run) => {
+        atEntry(run, entry, ({ work }) => {
+          const due = "again_at" in work ? work.again_at : null;
+          if (due === null) return;
+          if (run.now < due) run.schedule(callTimer(entry), due, "call_due", { entry });
+          else guarded(run, () => kindOf(run.definition.kind).callDue?.(run));
+        });
+      }),
+
     command_ended(state, outcome, context) {
       const used = commandUsed(state?.header.workflow_name ?? null, outcome);
       const turn = atWork(state, context, concernsCommand(outcome), (kind, run) => kind.commandEnded?.(run, outcome));
@@ -127,6 +140,26 @@ export const workflowRun = defineActor({
       atWork(state, context, concernsWebhook(context.key, outcome), (kind, run) =>
         kind.webhookAnswered?.(run, outcome),
       ),
+    http_answered: (state, outcome, context) =>
+      atWork(state, context, concernsHttp(outcome), (kind, run) => kind.httpAnswered?.(run, outcome)),
+    tool_called: (state, outcome, context) =>
+      atWork(state, context, concernsCall(callOf(outcome)), (kind, run) => kind.toolCalled?.(run, outcome)),
+    tool_waiting(state, news, context) {
+      const stray = unwantedCall(state, news);
+      if (stray !== null) return { state, effects: stray };
+      return atWork(state, context, concernsCall(news.invocation_id), (kind, run) => kind.toolWaiting?.(run, news));
+    },
+    tool_ended: (state, news, context) =>
+      atWork(state, context, concernsCall(news.invocation_id), (kind, run) => kind.toolEnded?.(run, news)),
+    fleet_waiting(state, news, context) {
+      const stray = unwantedFleet(state, news);
+      if (stray !== null) return { state, effects: stray };
+      return atWork(state, context, concernsCall(news.invocation_id), (kind, run) => kind.fleetWaiting?.(run, news));
+    },
+    fleet_ended: (state, news, context) =>
+      atWork(state, context, concernsCall(news.invocation_id), (kind, run) => kind.fleetEnded?.(run, news)),
+    fleet_read: (state, outcome, context) =>
+      atWork(state, context, concernsCall(callOf(outcome)), (kind, run) => kind.fleetRead?.(run, outcome)),
     child_ended: (state, end, context) =>
       atWork(state, context, concernsChild(end.child_execution_id), (kind, run) => kind.childEnded?.(run, end)),
     child_waiting: (state, news, context) =>
@@ -292,7 +325,7 @@ function timersOf(state: RunState) {
   return [
     ...whole,
     ...placesOf(current)
-      .map(({ current }) => timerAt(current))
+      .flatMap(({ current }) => [timerAt(current), callAt(current)])
       .filter((one) => one !== null),
   ];
 }
@@ -301,6 +334,12 @@ function timerAt({ entry, deadline_at, work }: Current) {
   if (work.of === "backoff") return schedule(retryTimer(entry), work.until, "retry_due", { entry });
   if (deadline_at === null || work.of === "immediate") return null;
   return schedule(stateTimer(entry), deadline_at, "state_overdue", { entry });
+}
+
+/** Of a call that is tried again. */
+function callAt({ entry, work }: Current) {
+  const due = "again_at" in work ? work.again_at : null;
+  return due === null ? null : schedule(callTimer(entry), due, "call_due", { entry });
 }
 
 function noteStart(run: RunTurn): void {

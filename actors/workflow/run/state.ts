@@ -210,4 +210,5 @@ export const isOver = ({ status }: Pick<RunState, "status">): boolean => status 
 /** Names of a run's timers. */
 export const DEADLINE = "deadline";
 export const stateTimer = (entry: number): string => `state:${entry}`;
+export const callTimer = (entry: number): string => `call:${entry}`;
 export const retryTimer = (entry: number): string => `retry:${entry}`;

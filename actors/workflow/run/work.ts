@@ -1,5 +1,6 @@
 /** What a run is at: the state at work, its progress by its kind, and the lines of one that goes several ways at once. */
 import { type Static, Type } from "@sinclair/typebox";
+import { EndReason, RunStatus as FleetStatus, Summary } from "../../fleet-run/words.ts";
 import { AnyJson, JsonObject } from "../../kernel/json.ts";
 import { Nullable, Text } from "../../kernel/schema.ts";
 import { Judge } from "../definition/parts.ts";
@@ -54,6 +55,23 @@ export const JudgeResult = Type.Object({
 });
 export type JudgeResult = Static<typeof JudgeResult>;
 
+/** A call of a tool under way, or to be tried again. */
+export const CallWork = Type.Object({
+  /** Its id in the record of calls. */
+  invocation: Text,
+  /** UUID; the same for every try. */
+  key: Text,
+  /** When it last began to be made: what it waited for people is behind that. */
+  since: Moment,
+  /** When it is tried again; null: it is under way. */
+  again_at: Nullable(Moment),
+  /** Until when a refusal is waited out that passes, where the state has no timeout. */
+  give_up_at: Moment,
+  /** The last one of people who were asked. */
+  approval_id: Nullable(Text),
+});
+export type CallWork = Static<typeof CallWork>;
+
 /** Progress of a state, by its kind. */
 const leafWork = [
   /** `noop`, `update_blackboard`, and results settled at once: the next turn finishes it. */
@@ -103,6 +121,16 @@ const leafWork = [
     result: Nullable(JsonObject),
   }),
   Type.Object({ of: Type.Literal("subworkflow"), child: Text, workflow: Text, started: Type.Boolean() }),
+  Type.Object({ of: Type.Literal("tool"), ...CallWork.properties }),
+  Type.Object({
+    of: Type.Literal("fleet"),
+    ...CallWork.properties,
+    phase: Type.Union([Type.Literal("sending"), Type.Literal("running"), Type.Literal("reading")]),
+    /** Null: it has not told of itself. */
+    fleet_command_id: Nullable(Text),
+    end: Nullable(Type.Object({ status: FleetStatus, reason: Nullable(EndReason), summary: Summary })),
+  }),
+  Type.Object({ of: Type.Literal("http"), activity: Text, since: Moment }),
   Type.Object({
     of: Type.Literal("wait"),
     on: Type.Union([Type.Literal("time"), Type.Literal("signal"), Type.Literal("stimulus")]),

@@ -26,10 +26,10 @@ function keptArguments(given: Arguments): string {
 export function beginOf(call: Call, clearance: CallClearance, shown: Arguments): InvocationBegin {
   const { who, entry, requestId } = call;
   return {
-    execution_id: who.execution?.id ?? null,
+    execution_id: who.execution?.id ?? who.run?.id ?? null,
     iteration_number: who.execution?.iteration ?? null,
     agent_id: who.execution?.agentId ?? null,
-    workflow_name: who.execution?.workflowName ?? null,
+    workflow_name: who.execution?.workflowName ?? who.run?.workflow_name ?? null,
     session_id: who.sessionId,
     principal: who.principal,
     entry,
@@ -68,7 +68,7 @@ function categoryOf({ error_code, code }: Pick<RefusalFacts, "error_code" | "cod
 
 export function incidentOf(call: Call, tool: string, refusal: RefusalFacts): Incident {
   const { error_code, code, violation_type, attempted, context, context_version, capability_index } = refusal;
-  const { execution, sessionId, principal } = call.who;
+  const { execution, run, sessionId, principal } = call.who;
   const by = context === undefined ? {} : { security_context: context };
   const version = typeof context_version === "number" ? { context_version } : {};
   const place = typeof capability_index === "number" ? { capability_index } : {};
@@ -80,10 +80,10 @@ export function incidentOf(call: Call, tool: string, refusal: RefusalFacts): Inc
     category: categoryOf(refusal, call.entry === "seal"),
     tenant: call.tenant,
     agentId: execution?.agentId ?? null,
-    executionId: execution?.id ?? null,
+    executionId: execution?.id ?? run?.id ?? null,
     sessionId,
     toolName: shortened(tool),
     violationType: violation_type,
-    details: execution === null && sessionId === null ? { ...details, principal } : details,
+    details: execution === null && run === undefined && sessionId === null ? { ...details, principal } : details,
   };
 }

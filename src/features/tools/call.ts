@@ -4,6 +4,7 @@ import type { Identity } from "../../../actors/identity/identity.ts";
 import type { Starter } from "../../../actors/identity/starter.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import type { RateUser } from "../../../actors/policy/rates/limits.ts";
+import type { CallingRun } from "../../../actors/tool/calling-run.ts";
 
 /** The way a call comes: a signed envelope, an agent's loop, the service's own MCP endpoint, a state of a workflow. */
 export type CallEntry = "seal" | "dispatch" | "mcp" | "workflow";
@@ -20,8 +21,10 @@ export interface CallWho {
     /** Unix ms; null: nothing bounds it. */
     readonly deadlineAt: number | null;
   } | null;
+  /** The workflow run whose state calls; absent: none does. */
+  readonly run?: CallingRun;
   readonly sessionId: string | null;
-  /** What rates and concurrency are counted by: the execution's id, or `<realm>/<sub>` of a caller without one. */
+  /** What rates and concurrency are counted by: the id of the execution or of the workflow run, or `<realm>/<sub>` of a caller without one. */
   readonly principal: string;
   /** For whom management tools act: of an execution its starter, else the caller; null: there are no such tools. */
   readonly starter: Starter | null;

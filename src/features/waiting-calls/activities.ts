@@ -6,7 +6,10 @@ import { isOver } from "../../../actors/execution/state.ts";
 import { isGranted } from "../../../actors/policy/security/asked.ts";
 import { keptArgumentBytes } from "../../../actors/tool/invocation.ts";
 import { type CallOutcome, runCall, showCall } from "../../../actors/tool-call/messages.ts";
-import { type ToolCallState, toolCall } from "../../../actors/tool-call/tool-call.ts";
+import type { ToolCallState } from "../../../actors/tool-call/state.ts";
+import { toolCall } from "../../../actors/tool-call/tool-call.ts";
+import { isCalling } from "../../../actors/workflow/run/relevance.ts";
+import { workflowRun } from "../../../actors/workflow/run/run.ts";
 import type { Starters } from "../../identity/callers/starters.ts";
 import { type Activity, type ActivityContext, implement, type Runtime, Terminal } from "../../runtime/port.ts";
 import type { InvocationWriter } from "../invocations/port.ts";
@@ -38,7 +41,12 @@ export function waitingActivities(options: WaitingActivitiesOptions): readonly A
   }
 
   /** Whether the caller is gone for good: nothing is run for it any more. */
-  async function isGone(tenant: string, { call }: ToolCallState): Promise<boolean> {
+  async function isGone(tenant: string, { call }: ToolCallState, invocationId: string): Promise<boolean> {
+    if (call.run !== undefined) {
+      const { key } = call.run.owner;
+      const run = (await runtime.of(workflowRun).readListed(tenant, [key])).get(key);
+      if (run === undefined || !isCalling(run, invocationId)) return true;
+    }
     if (call.execution !== null) {
       const state = await runtime.of(execution).at(tenant, call.execution.id).read();
       if (state === null || isOver(state)) return true;
@@ -58,7 +66,7 @@ export function waitingActivities(options: WaitingActivitiesOptions): readonly A
     const { tenant, key: invocationId } = actor;
     const state = await stateOf(actor);
     const { call, edited } = state;
-    if (await isGone(tenant, state)) return withdrawn(call.tool);
+    if (await isGone(tenant, state, invocationId)) return withdrawn(call.tool);
     if (resumed && !(await mayRepeat(tenant, state))) {
       const message = `It is not known whether ${call.tool} was run: the node that ran it died`;
       invocations.change(invocationId, tenant, { outcome: "interrupted", code: "interrupted", ran: true });
@@ -76,7 +84,7 @@ export function waitingActivities(options: WaitingActivitiesOptions): readonly A
     }
     // It may have waited for a place, and its caller gone meanwhile.
     const begins = async () => {
-      if (await isGone(tenant, state)) throw new CallWithdrawn("The caller is gone");
+      if (await isGone(tenant, state, invocationId)) throw new CallWithdrawn("The caller is gone");
     };
     const invoked = await pipeline.resume({ ...made, begins }, edited ?? undefined);
     if (invoked.is === "held") {

@@ -8,7 +8,7 @@ export function keptCall(
   { entry, tool, idempotencyKey, who, policy, requestId }: Call,
   given: Call["arguments"],
 ): KeptCall {
-  const { execution, sessionId, principal, starter, opener, user } = who;
+  const { execution, run, sessionId, principal, starter, opener, user } = who;
   const { context, ceilings, tools, patterns } = policy;
   return {
     ...{ entry, tool, arguments: { ...given }, idempotency_key: idempotencyKey, request_id: requestId },
@@ -27,6 +27,7 @@ export function keptCall(
     ceilings: [...ceilings],
     grants: tools === null ? null : [...tools],
     patterns: patterns === null ? null : [...patterns],
+    ...(run === undefined ? {} : { run }),
   };
 }
 
@@ -56,6 +57,7 @@ export async function madeAgain(
               agentName: execution.agent_name,
               deadlineAt: execution.deadline_at,
             },
+      ...(kept.run === undefined ? {} : { run: kept.run }),
       ...{ sessionId: session_id, principal, opener, user: kept.user },
       starter: isGone ? null : kept.starter,
     },

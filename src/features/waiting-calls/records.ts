@@ -1,6 +1,7 @@
 /** Calls that wait: how many there may be, and whose they are. */
 import type { Grant } from "../../../actors/policy/security/asked.ts";
-import { type ToolCallState, toolCall } from "../../../actors/tool-call/tool-call.ts";
+import type { ToolCallState } from "../../../actors/tool-call/state.ts";
+import { toolCall } from "../../../actors/tool-call/tool-call.ts";
 import { defineProjection } from "../../runtime/port.ts";
 import { projectRows } from "../../runtime/reads/rows.ts";
 import type { Sql } from "../../store/postgres/pool.ts";

@@ -33,6 +33,8 @@ export interface StoryOptions {
   /** It is a tool call on one host. */
   readonly ofCall?: boolean;
   readonly holds?: readonly string[];
+  /** Who waits for its end. */
+  readonly sender?: { readonly kind: string; readonly key: string; readonly invocation_id: string };
 }
 
 export class RunStory {
@@ -51,11 +53,13 @@ export class RunStory {
     gate = false,
     holds = [],
     ofCall = false,
+    sender,
   }: StoryOptions) {
     this.sim.askNow("start", {
       ...{ tool: "cmd.run", args: "{}", security_context_name: null, policy: readPolicy(policy), by },
       requested_by: { sub: "ann", tenant_id: "acme", entry: "api", execution_id: null },
       ...(ofCall ? { of_call: true } : {}),
+      ...(sender === undefined ? {} : { sender: { ...sender } }),
       ...{ retry_of: null, approval_id: null, resolution: { eligible, queued, skipped }, holds, trace: null },
       gate: gate
         ? { prompt: "?", forbid_initiator: true, initiator: { kind: "tenant_user", sub: "ann", email: null } }

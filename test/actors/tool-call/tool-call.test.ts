@@ -4,7 +4,8 @@ import type { ApprovalDecided, Open } from "../../../actors/approval/messages.ts
 import type { ActorDefinition } from "../../../actors/kernel/actor.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import type { AskedApproval } from "../../../actors/policy/security/clearance.ts";
-import { type ToolCallState, toolCall } from "../../../actors/tool-call/tool-call.ts";
+import type { ToolCallState } from "../../../actors/tool-call/state.ts";
+import { toolCall } from "../../../actors/tool-call/tool-call.ts";
 import { argumentsOf } from "../approval/fixture.ts";
 import { fromContext, fromManifest } from "../execution/loop/asked-calls.ts";
 import { Simulation } from "../simulate.ts";

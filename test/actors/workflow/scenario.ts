@@ -7,7 +7,10 @@ import { approvalProtocol } from "../../../actors/approval/messages.ts";
 import type { ActorDefinition } from "../../../actors/kernel/actor.ts";
 import type { Json } from "../../../actors/kernel/json.ts";
 import type { Definition } from "../../../actors/workflow/definition.ts";
+import { fleetResults } from "../../../actors/workflow/run/activities/fleet-results.ts";
+import { httpCall } from "../../../actors/workflow/run/activities/http-call.ts";
 import { stimulusWatch } from "../../../actors/workflow/run/activities/stimulus.ts";
+import { toolCall } from "../../../actors/workflow/run/activities/tool-call.ts";
 import { agentStart, cleanup, commandRun, runStart } from "../../../actors/workflow/run/activities.ts";
 import { allNotesBytes } from "../../../actors/workflow/run/blackboard/notes.ts";
 import { jsonBytes } from "../../../actors/workflow/run/blackboard/size.ts";
@@ -33,10 +36,9 @@ const elementCheck = TypeCompiler.Compile(RunElement);
 const graphCheck = TypeCompiler.Compile(RunGraph);
 
 const inputs = new Map(
-  [agentStart, cleanup, commandRun, runStart, stimulusWatch].map(({ name, input }) => [
-    name,
-    TypeCompiler.Compile(input),
-  ]),
+  [agentStart, cleanup, commandRun, runStart, stimulusWatch, toolCall, fleetResults, httpCall].map(
+    ({ name, input }) => [name, TypeCompiler.Compile(input)],
+  ),
 );
 const toApprovals = new Map(
   Object.entries(approvalProtocol.messages).map(([type, { body }]) => [type, TypeCompiler.Compile<TSchema>(body)]),

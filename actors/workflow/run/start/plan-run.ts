@@ -41,6 +41,8 @@ export interface RunFacts {
   readonly storage: StorageFacts;
   /** Whether the starter may use the security context of the request, where it names one. */
   readonly isContextAllowed: boolean;
+  /** The security context that the workflow names, where who deployed it may not use it any more. */
+  readonly forbiddenContext?: string | null;
 }
 
 /** What a run is started with; storing its volumes completes the header. */
@@ -66,6 +68,7 @@ const checks: readonly ((settled: Settled) => Problem | null)[] = [
   // A child has its parent's context, which was checked with the parent's start.
   ({ request, facts }) =>
     request.parent === null ? contextProblem(request.securityContext, facts.isContextAllowed) : null,
+  ({ facts }) => ownContextProblem(facts.forbiddenContext ?? null),
   ({ request, facts }) => ceilingsProblem(request.ceilings, facts.workflow.ceilings),
   ({ request, facts, start }) => volumesProblem(start.volumes, namedBy(request, facts), facts.terms, facts.storage),
 ];
@@ -180,6 +183,12 @@ export function blackboardProblem(given: Json, path = "blackboard"): Problem | n
 export function contextProblem(context: string | null, isAllowed: boolean): Problem | null {
   if (context === null || isAllowed) return null;
   const message = `The caller may not use the security context ${context.slice(0, 100)}`;
+  return new Problem("security_context_forbidden", message);
+}
+
+function ownContextProblem(name: string | null): Problem | null {
+  if (name === null) return null;
+  const message = `Who deployed the workflow may not use its security context ${name.slice(0, 100)}`;
   return new Problem("security_context_forbidden", message);
 }
 

@@ -87,6 +87,8 @@ export interface ResolvedWorkflow {
   readonly definition: Definition;
   /** Security contexts that bind what its runs start: a tool call registered it. Absent: none. */
   readonly ceilings?: readonly string[];
+  /** Who registered it; null, like absent: that is not known. */
+  readonly deployer?: Starter | null;
 }
 
 /** A caller who sets a run going. */

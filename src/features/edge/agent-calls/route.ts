@@ -38,11 +38,13 @@ export function createHostRoute({ runtime, hostCalls, actingFor }: HostRouteOpti
 
   /** @throws Problem, ToolFailure, ToolRefusal */
   async function begin(request: ToolRequest, runId: string, target: HostCall["target"], by: Identity): Promise<void> {
-    const { tenant, entry, executionId, invocationId, policy, name } = request;
+    const { tenant, entry, executionId, invocationId, policy, name, who } = request;
     if (!by.scopes.has(scope)) {
       throw new ToolFailure("insufficient_scope", `This needs the scope ${scope}`, { required: scope });
     }
-    const caller = fleetCaller({ tenant, entry, executionId, invocationId, ceilings: policy.ceilings }, by);
+    const { run } = who;
+    const of = { tenant, entry, executionId, invocationId, ceilings: policy.ceilings };
+    const caller = fleetCaller({ ...of, ...(run === undefined ? {} : { run }) }, by);
     // Checked against JSON Schema, and JSON throughout.
     const args = request.arguments as HostCall["args"];
     const call = { target, tool: name, args, securityContext: null, deadlineSeconds: secondsOf(request) };

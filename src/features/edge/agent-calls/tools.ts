@@ -33,10 +33,22 @@ const Policy = Type.Optional(Type.Unsafe<unknown>(JsonObject));
 const list = "svc.edge.fleet.list";
 const invoke = "svc.edge.fleet.invoke";
 
-const callerOf = ({ tenant, entry, executionId, requestId, ceilings, identity, policy }: ToolCaller): FleetCaller =>
+const callerOf = ({
+  tenant,
+  entry,
+  executionId,
+  requestId,
+  ceilings,
+  identity,
+  policy,
+  who,
+}: ToolCaller): FleetCaller =>
   // Of the caller's own; what it hands on has its context as well.
   fleetCaller(
-    { tenant, entry, executionId, invocationId: requestId, ceilings: policy?.ceilings ?? ceilings },
+    {
+      ...{ tenant, entry, executionId, invocationId: requestId, ceilings: policy?.ceilings ?? ceilings },
+      ...(who?.run === undefined ? {} : { run: who.run }),
+    },
     identity,
   );
 

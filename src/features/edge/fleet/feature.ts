@@ -53,11 +53,12 @@ export const edgeFleet = defineFeature({
     const fleet = createFleet({ ...shared, settings, contexts: securityContexts });
     const composer = createComposer({ runtime, records, commands });
     const runs = runtime.of(fleetRun);
+    const reading = createReading({ runtime, records, commands });
     return {
-      service: { runs: fleet, hostCalls: createHostCalls({ runtime, fleet, commands, resolution }) },
+      service: { runs: fleet, reading, hostCalls: createHostCalls({ runtime, fleet, commands, resolution }) },
       routes: fleetRoutes({
         ...{ sql, fleet, settings, streams: opened, newId: () => runs.newId() },
-        reading: createReading({ runtime, records, commands }),
+        reading,
         write: runWriter({ runtime, streams: edgeRunStream, composer }),
       }),
       actors: [fleetRun],

@@ -6,4 +6,5 @@
  */
 export type { FleetCaller } from "./asking/caller.ts";
 export type { HostCall, HostCallOutcome, HostCalls } from "./one-host.ts";
+export type { FleetReading } from "./reading.ts";
 export type { Fleet } from "./service.ts";

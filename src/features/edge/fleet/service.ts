@@ -103,7 +103,7 @@ export function createFleet(options: FleetOptions) {
       forbid_initiator: !settled.self_approval,
       initiator: { kind: identity.kind, sub: identity.userId, email: identity.email, realm: identity.realm },
     };
-    const { entry, executionId: execution_id, by, trace } = caller;
+    const { entry, executionId: execution_id, by, trace, sender } = caller;
     const reply = await run.ask(
       "start",
       {
@@ -112,6 +112,7 @@ export function createFleet(options: FleetOptions) {
         ...{ retry_of: asked.retryOf, approval_id: asked.approvalId, resolution: stored },
         gate: isGated ? gate : null,
         ...(asked.ofCall === true ? { of_call: true as const } : {}),
+        ...(sender === undefined ? {} : { sender }),
         holds: [...(await holdsOf(tenant))],
       },
       { repeatable: true },

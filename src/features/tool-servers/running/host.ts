@@ -3,6 +3,7 @@
  * heard at once by a notice, and found within seconds without one.
  */
 import type { ListedTool } from "../../../../actors/tool-server/listing.ts";
+import { storable } from "../../../lib/storable.ts";
 import { repeatedly } from "../../../lib/timers.ts";
 import type { Sql } from "../../../store/postgres/pool.ts";
 import { type Audit, auditedSystem } from "../../audit/port.ts";
@@ -12,7 +13,6 @@ import type { ServerRow, ToolServerRecords } from "../records.ts";
 import type { StoreListing } from "./listing.ts";
 import { NodeServer, type ServerCallEnd } from "./node-server.ts";
 import type { OpeningOptions } from "./opened.ts";
-import { storable } from "./storable.ts";
 
 export interface HostOptions extends OpeningOptions {
   readonly nodeId: string;

@@ -9,12 +9,12 @@ import {
   withinBounds,
 } from "../../../../actors/tool-server/listing.ts";
 import { sha256Hex } from "../../../lib/digest.ts";
+import { storable } from "../../../lib/storable.ts";
 import type { Sql } from "../../../store/postgres/pool.ts";
 import { type Audit, auditedSystem } from "../../audit/port.ts";
 import type { Incidents } from "../../incidents/port.ts";
 import { ownerOf } from "../permission.ts";
 import type { ServerRow, ToolServerRecords } from "../records.ts";
-import { storable } from "./storable.ts";
 
 export interface ListingOptions {
   readonly sql: Sql;

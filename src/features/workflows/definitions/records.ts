@@ -120,6 +120,8 @@ export interface Located {
   readonly revision: string;
   /** Security contexts that bind what its runs start; null: none. */
   readonly context_ceilings: readonly string[] | null;
+  /** Null: it was registered before that was kept. */
+  readonly deployer: Deployer | null;
 }
 
 const ownersOf = (tenant: string): string => texts([tenant, globalOwner]);
@@ -147,7 +149,8 @@ export function workflowRecords(sql: Sql) {
             select * from unnest(${tenants}::text[], ${texts(keys.map(({ name }) => name))}::text[])
               with ordinality as u (tenant, name, place)
             limit cardinality(${tenants}::text[])) asked,
-          lateral (select w.workflow_id, w.tenant, w.name, w.version, w.revision, w.context_ceilings from workflows w
+          lateral (select w.workflow_id, w.tenant, w.name, w.version, w.revision, w.context_ceilings, w.deployer
+            from workflows w
             where w.name = asked.name and w.tenant in (asked.tenant, ${globalOwner})
             order by (w.tenant = asked.tenant) desc, w.version_order desc, w.created_at desc limit 1) as found`;
     return new Map(rows.map(({ place, ...row }) => [nameOf(keys[place - 1] as Named), row]));
@@ -160,7 +163,7 @@ export function workflowRecords(sql: Sql) {
       if (version === null && !isUuid(ref)) return ref.includes("\0") ? null : latest({ tenant, name: ref });
       const [row] = await sql<
         Located[]
-      >`select w.workflow_id, w.tenant, w.name, w.version, w.revision, w.context_ceilings ${named(tenant, reference)}`;
+      >`select w.workflow_id, w.tenant, w.name, w.version, w.revision, w.context_ceilings, w.deployer ${named(tenant, reference)}`;
       return row ?? null;
     },
 

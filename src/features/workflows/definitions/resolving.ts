@@ -46,6 +46,7 @@ export function resolving(records: WorkflowRecords): Definitions {
           owner: tenantOf(row.tenant),
           definition,
           ceilings: row.context_ceilings ?? [],
+          deployer: row.deployer?.starter ?? null,
         };
       }
       throw new Problem("service_unavailable", "This workflow is being changed; try again", {}, { "Retry-After": "1" });

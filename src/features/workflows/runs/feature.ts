@@ -7,22 +7,29 @@ import type { Address } from "../../../runtime/port.ts";
 import { agents } from "../../agents/feature.ts";
 import { approvals } from "../../approvals/feature.ts";
 import { audit } from "../../audit/feature.ts";
+import { edgeFleet } from "../../edge/fleet/feature.ts";
 import { executionTokens } from "../../execution-tokens/feature.ts";
 import { executionSettings, executions } from "../../executions/feature.ts";
 import { judgedFacts } from "../../executions/port.ts";
 import { defineFeature } from "../../feature.ts";
 import { incidents } from "../../incidents/feature.ts";
+import { invocations } from "../../invocations/feature.ts";
 import { limits } from "../../limits/feature.ts";
 import { managementTools } from "../../management-tools/feature.ts";
+import { pipeline } from "../../pipeline/feature.ts";
 import { references } from "../../references/feature.ts";
 import { securityContexts } from "../../security-contexts/feature.ts";
 import { storageViolations } from "../../storage-violations/feature.ts";
 import { tools } from "../../tools/feature.ts";
 import { usageActivities } from "../../usage/activities/feature.ts";
 import { volumes } from "../../volumes/feature.ts";
+import { waitingCalls } from "../../waiting-calls/feature.ts";
 import { definitions } from "../definitions/feature.ts";
 import { waits } from "../waits/feature.ts";
 import { cleanupActivity, webhookActivity } from "./activities.ts";
+import { fleetResultsActivity } from "./calls/fleet-results.ts";
+import { httpCallActivity } from "./calls/http-call.ts";
+import { toolCallActivity } from "./calls/tool-call.ts";
 import { commandActivity } from "./commands/commands.ts";
 import { registryLogins } from "./commands/registry-logins.ts";
 import { commandSecrets } from "./commands/secrets.ts";
@@ -73,6 +80,10 @@ export const runs = defineFeature({
     references,
     securityContexts,
     storageViolations,
+    edgeFleet,
+    invocations,
+    pipeline,
+    waitingCalls,
     waits,
   },
   settings: {
@@ -107,6 +118,11 @@ export const runs = defineFeature({
       securityContexts,
       storageViolations,
       usageActivities,
+      edgeFleet,
+      invocations,
+      pipeline,
+      tools,
+      waitingCalls,
     },
   ) {
     const { sql, dataDir, runtime, sandboxes, outside, streams, now, info } = node;
@@ -119,6 +135,7 @@ export const runs = defineFeature({
       volumes,
       references,
       contexts: securityContexts,
+      starters: node.starters,
       terms: node.tenants.terms,
       admit: async ({ tenant, countedFor }) => {
         const use = { tenant, user: countedFor ?? null, demands: [demands.of("workflow_execution")] };
@@ -191,6 +208,14 @@ export const runs = defineFeature({
         subrunActivity({ runtime, start: (id, request) => runs.startAs(id, false, request) }),
         admissionActivity({ runtime, admit: runs.admitFollower }),
         webhookActivity({ outside, incidents, runIdOf }),
+        toolCallActivity({
+          ...{ runtime, pipeline, invocations },
+          waiting: waitingCalls,
+          contexts: securityContexts,
+          registry: tools,
+        }),
+        fleetResultsActivity(edgeFleet.reading),
+        httpCallActivity({ outside, incidents, references, headerOf, now }),
         cleanupActivity(volumes),
         mapResultsActivity(items),
       ],

@@ -112,6 +112,7 @@ export async function openFixture() {
     volumes,
     references: createReferences(),
     contexts: contextsOf(stores.sql),
+    starters: { identityOf: async () => null },
     terms: async (tenant) => usualTerms(tenant),
     now: Date.now,
     admit: async (request) => {

@@ -1,5 +1,6 @@
 /** Who asks for something of the fleet, by whichever way. */
 
+import type { Sender } from "../../../../../actors/fleet-run/messages.ts";
 import type { RunEntry } from "../../../../../actors/fleet-run/words.ts";
 import type { Identity } from "../../../../../actors/identity/identity.ts";
 import type { AuditedBy } from "../../../../../actors/kernel/audit.ts";
@@ -18,6 +19,8 @@ export interface FleetCaller {
   readonly executionId: string | null;
   /** W3C trace context of the request; null: it has none. */
   readonly trace: { readonly traceparent: string; readonly tracestate?: string } | null;
+  /** Told of the run; absent: none waits for it. */
+  readonly sender?: Sender;
 }
 
 /** A person or machine that calls the API. */

@@ -4,11 +4,17 @@ import { isObject, type Json } from "../../../../../actors/kernel/json.ts";
 import { type Issue, invalid, type Problem, refusalOf } from "../../../../../actors/kernel/problem.ts";
 import { workflowInput } from "../../../../../actors/manifest/json-schema/input-schema.ts";
 import type { TenantTerms } from "../../../../../actors/policy/quota.ts";
+import { isSystemName } from "../../../../../actors/policy/security/spec.ts";
 import type { Definition } from "../../../../../actors/workflow/definition.ts";
 import { secretsOf } from "../../../../../actors/workflow/manifest/secrets.ts";
 import type { AgainFacts } from "../../../../../actors/workflow/run/start/plan-again.ts";
 import { maxDescendants, type RunFacts } from "../../../../../actors/workflow/run/start/plan-run.ts";
-import type { ForkRequest, RetryRequest, RunRequest } from "../../../../../actors/workflow/run/start/request.ts";
+import type {
+  ForkRequest,
+  ResolvedWorkflow,
+  RetryRequest,
+  RunRequest,
+} from "../../../../../actors/workflow/run/start/request.ts";
 import {
   keptVolumes,
   type NamedVolumes,
@@ -17,6 +23,7 @@ import {
   type StorageFacts,
 } from "../../../../../actors/workflow/run/start/volumes.ts";
 import type { RunState } from "../../../../../actors/workflow/run/state.ts";
+import type { Starters } from "../../../../identity/callers/starters.ts";
 import { type Checking, checkAgainstSchema, inputFault } from "../../../../lib/schema-check/input-check.ts";
 import type { References } from "../../../references/port.ts";
 import type { ContextReader } from "../../../security-contexts/port.ts";
@@ -36,6 +43,7 @@ export interface RunFactsOptions {
   readonly volumes: Pick<OpenVolumes, "checkFiles" | "readable" | "usedBytes">;
   readonly references: Pick<References, "unusable">;
   readonly contexts: Pick<ContextReader, "mayUse">;
+  readonly starters: Pick<Starters, "identityOf">;
 }
 
 /**
@@ -43,7 +51,7 @@ export interface RunFactsOptions {
  * @throws Problem 404 when there is no such workflow or version; 5xx when a fact cannot be had
  */
 export async function gatherRunFacts(
-  { definitions, records, volumes, references, contexts, terms: termsOf }: RunFactsOptions,
+  { definitions, records, volumes, references, contexts, starters, terms: termsOf }: RunFactsOptions,
   executionId: string,
   request: RunRequest,
   left: Checking["left"],
@@ -60,7 +68,7 @@ export async function gatherRunFacts(
   if (unusable !== null) throw unusable;
   const most = request.stimulusId === null ? maxInputBytes : maxStimulusInputBytes;
   const blackboard = isObject(request.blackboard) ? request.blackboard : {};
-  const [input, attachments, storage, isContextAllowed] = await Promise.all([
+  const [input, attachments, storage, isContextAllowed, forbiddenContext] = await Promise.all([
     refusalOf(settleInput({ tenant, left }, request.input, definition.input_schema, most)),
     request.attachments.length === 0 ? [] : refusalOf(volumes.checkFiles(tenant, starter, request.attachments)),
     storageFacts(volumes, request, definition, [
@@ -68,8 +76,9 @@ export async function gatherRunFacts(
       ...namedOnBlackboard(definition.storage, blackboard),
     ]),
     mayUseContext(contexts, request, request.securityContext, terms),
+    forbiddenContextOf({ contexts, starters }, tenant, workflow, terms),
   ]);
-  return { executionId, terms, workflow, descendants, input, attachments, storage, isContextAllowed };
+  return { executionId, terms, workflow, descendants, input, attachments, storage, isContextAllowed, forbiddenContext };
 }
 
 const mayUseContext = async (
@@ -79,9 +88,24 @@ const mayUseContext = async (
   { tier }: TenantTerms,
 ): Promise<boolean> => name === null || contexts.mayUse(tenant, name, starter, tier);
 
+/** The context that a workflow names, where who deployed it may not use it today; null: there is none. */
+async function forbiddenContextOf(
+  { contexts, starters }: Pick<RunFactsOptions, "contexts" | "starters">,
+  tenant: string,
+  { definition, owner, deployer = null }: ResolvedWorkflow,
+  { tier }: TenantTerms,
+): Promise<string | null> {
+  const { security_context: name } = definition;
+  if (name === undefined) return null;
+  // One for all tenants names a context of the system: of another name each would have its own.
+  if (owner !== tenant && !isSystemName(name)) return name;
+  const identity = deployer === null ? null : await starters.identityOf(deployer, owner);
+  return (await contexts.mayUse(tenant, name, identity, tier)) ? null : name;
+}
+
 /** For a retry or a fork. @throws Problem 403, 422, 5xx where secrets cannot be used */
 export async function gatherAgainFacts(
-  { volumes, references, contexts, terms: termsOf }: Omit<RunFactsOptions, "definitions" | "records">,
+  { volumes, references, contexts, terms: termsOf }: Omit<RunFactsOptions, "definitions" | "records" | "starters">,
   executionId: string,
   earlierId: string,
   earlier: RunState,

@@ -158,9 +158,10 @@ export function runTools({ runs, approvals }: RunToolOptions): readonly Manageme
   ];
 }
 
-/** Who a run says started it: an agent, where one did. */
-export function initiatedBy({ identity, executionId }: ToolCaller): Initiator {
+/** Who a run says started it: an agent or a workflow, where one did. */
+export function initiatedBy({ identity, executionId, who }: ToolCaller): Initiator {
   const initiator = initiatorOf(identity);
+  if (who?.run !== undefined) return { ...initiator, kind: "workflow" };
   return executionId === null ? initiator : { ...initiator, kind: "agent" };
 }
 

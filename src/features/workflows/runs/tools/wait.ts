@@ -107,9 +107,14 @@ function untilOver({ runtime }: WaitOptions, { tenant, signal }: ToolCaller, id:
 /** Whether the calling execution stands below the run, and so would wait for itself. */
 async function isAncestor(
   { runtime }: WaitOptions,
-  { tenant, executionId }: ToolCaller,
+  { tenant, executionId, who }: ToolCaller,
   awaited: string,
 ): Promise<boolean> {
+  if (who?.run !== undefined) {
+    const { id } = who.run;
+    const run = (await runtime.of(workflowRun).readListed(tenant, [id])).get(id);
+    return [id, ...(run?.header.path ?? [])].includes(awaited);
+  }
   if (executionId === null) return false;
   const caller = (await runtime.of(execution).readListed(tenant, [executionId])).get(executionId);
   if (caller === undefined) return false;

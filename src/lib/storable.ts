@@ -1,5 +1,5 @@
-/** What servers say, as stores take it. */
-import { madeStorable } from "../../../../actors/manifest/storable.ts";
+/** What others say, as stores take it. */
+import { madeStorable } from "../../actors/manifest/storable.ts";
 
 /** The same JSON value without what stores refuse in its texts, names of members too. */
 export function storable<T>(value: T): T {
