@@ -196,7 +196,7 @@ describe("reading", () => {
     const changed = [{ path: "metadata.version", from: "9.0.0", to: "10.0.0" }];
     expect(difference).toEqual({ added: [], removed: [], changed });
     const unified = await fixture.call(token, "GET", between, undefined, { accept: "text/plain" });
-    expect(String(unified.body)).toMatch(/^--- sorted 9\.0\.0[\s\S]*\n-.*9\.0\.0.*\n\+.*10\.0\.0/m);
+    expect(unified.text).toMatch(/^--- sorted 9\.0\.0[\s\S]*\n-.*9\.0\.0.*\n\+.*10\.0\.0/m);
     expect((await fixture.call(token, "GET", `${between}.1`)).status).toBe(404);
     const { body } = await fixture.call(token, "GET", "/v1/workflows/sorted/versions");
     expect(

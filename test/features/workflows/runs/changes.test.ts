@@ -56,12 +56,10 @@ test("a fork begins at a visit with the blackboard of then and the patch over it
   };
   expect(await refused({ from_state: "NO" })).toEqual([422, "unknown_state", "unknown_state"]);
   expect(await refused({ from_state: "ASK", from_visit: 3 })).toEqual([422, "unknown_state", "state_not_visited"]);
-  expect(await refused({ from_state: "ASK", blackboard_patch: [1] })).toMatchObject([422, "invalid_blackboard"]);
-  expect(await refused({ from_state: "ASK", blackboard_patch: { input: 1 } })).toMatchObject([
-    422,
-    "reserved_blackboard_key",
-  ]);
-  expect(await refused({ from_state: "ASK" }, south)).toMatchObject([404, "workflow_execution_not_found"]);
+  const codes = async (given: Json, token = north) => (await refused(given, token)).slice(0, 2);
+  expect(await codes({ from_state: "ASK", blackboard_patch: [1] })).toEqual([422, "invalid_blackboard"]);
+  expect(await codes({ from_state: "ASK", blackboard_patch: { input: 1 } })).toEqual([422, "reserved_blackboard_key"]);
+  expect(await codes({ from_state: "ASK" }, south)).toEqual([404, "workflow_execution_not_found"]);
 });
 
 test("runs that wait go on in another version, and lists and rows follow", async () => {
