@@ -1,24 +1,7 @@
-/** Whether a stimulus is one that a source starts something for, or that a Wait of a run waits for. */
-import type { Json } from "../kernel/json.ts";
-import { suggestion } from "../kernel/nearest.ts";
-import type { Effort } from "../template/effort.ts";
-import {
-  type Expression,
-  ExpressionError,
-  evaluateExpression,
-  parseExpression,
-  pathsIn,
-} from "../template/expression.ts";
-import { member, print, type Value } from "../template/helpers.ts";
+/** Whether a stimulus is one that a source starts something for, and what it is matched by. */
+import { type Matter, matcherOf } from "../template/matching.ts";
 import { payloadOf } from "./content.ts";
 import type { Stimulus } from "./stimulus.ts";
-
-/** What expressions over a stimulus see. */
-export interface Matter {
-  readonly payload: Json;
-  /** Lower-case names. */
-  readonly headers: Readonly<Record<string, string>>;
-}
 
 /** What a stimulus that was taken in is matched by: its headers are those that were forwarded. */
 export function matterOf({
@@ -28,47 +11,6 @@ export function matterOf({
   headers,
 }: Pick<Stimulus, "content" | "contentEncoding" | "contentType" | "headers">): Matter {
   return { payload: contentEncoding === "utf-8" ? payloadOf(content, contentType) : null, headers };
-}
-
-/**
- * What the value at a path of a payload prints as: a text, a number or a truth value; null for anything else.
- * @param path names joined by dots, such as `order.id` or `items.0.sku`; a name in brackets is taken as it stands
- */
-export function textAt(payload: Json, path: string): string | null {
-  const names = path.match(/\[[^\]]*\]|[^.[\]]+/g) ?? [];
-  const value = names.map((name) => name.replace(/^\[(.*)\]$/s, "$1")).reduce<Value>(member, payload);
-  return value === undefined || value === null || typeof value === "object" ? null : print(value);
-}
-
-/** Whether something holds for a stimulus; what would take too long does not. */
-export type Matcher = (matter: Matter, effort?: Effort) => boolean;
-
-/** @param text of an expression; one that is not understood holds for nothing */
-export function matcherOf(text: string, onFault?: () => void): Matcher {
-  const expression = parsed(text);
-  if (expression instanceof ExpressionError) return () => false;
-  return ({ payload, headers }, effort) => evaluateExpression(expression, { payload, headers }, onFault, effort);
-}
-
-/** What an expression over a stimulus may ask for. */
-const variables: readonly string[] = ["payload", "headers"];
-
-/** Why a text is no expression over `payload` and `headers`; null: it is one. */
-export function matchFault(text: string): string | null {
-  const expression = parsed(text);
-  if (expression instanceof ExpressionError) return expression.message;
-  const [root] = pathsIn(expression).find(([root = ""]) => !variables.includes(root)) ?? [];
-  if (root === undefined) return null;
-  return `sees ${variables.join(" and ")} only, and not ${root.slice(0, 80)}${suggestion(root, variables)}`;
-}
-
-function parsed(text: string): Expression | ExpressionError {
-  try {
-    return parseExpression(text);
-  } catch (error) {
-    if (error instanceof ExpressionError) return error;
-    throw error;
-  }
 }
 
 /** What a source lets through. */

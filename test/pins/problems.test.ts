@@ -93,6 +93,7 @@ const pinned: Record<string, number> = {
   approval_already_decided: 409,
   no_open_approval: 409,
   invalid_state: 409,
+  not_recorded: 409,
   nothing_to_retry: 409,
   wait_on_ancestor: 409,
   link_expired: 410,

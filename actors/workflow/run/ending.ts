@@ -155,7 +155,7 @@ function end(run: RunTurn, status: RunStatus, ending: Partial<RunEnding>): void 
   });
   releaseVolumes(run);
   tellParent(run);
-  tellSchedule(run);
+  tellSchedule(run, run.state.continued_as ?? null);
 }
 
 /** Undefined when it cannot be rendered: then the run has failed. */

@@ -2,8 +2,9 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Json } from "../../../actors/kernel/json.ts";
-import { ignoredBy, type Matter, matcherOf, matchFault, textAt } from "../../../actors/stimulus/fitting.ts";
+import { ignoredBy } from "../../../actors/stimulus/fitting.ts";
 import { Effort } from "../../../actors/template/effort.ts";
+import { type Matter, matcherOf, matchFault, textAt } from "../../../actors/template/matching.ts";
 
 const payload = { order: { id: 88, ref: "o-88", paid: false, lines: [{ sku: "a" }], "odd.name": "x" }, none: null };
 

@@ -6,7 +6,7 @@ import { AnyJson } from "../../../kernel/json.ts";
 import { message } from "../../../kernel/message.ts";
 import { Nullable, Text } from "../../../kernel/schema.ts";
 
-/** The stimuli that a Wait takes; `actors/stimulus/fitting.ts` says which these are. */
+/** The stimuli that a Wait takes; `actors/template/matching.ts` says which these are. */
 export const Watch = Type.Object({
   /** Lower case. */
   source: Text,

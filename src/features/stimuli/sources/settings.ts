@@ -3,8 +3,8 @@
 import { type Issue, invalidField, invalidRequest, Problem } from "../../../../actors/kernel/problem.ts";
 import { isReference, readReference, type SecretReference } from "../../../../actors/manifest/references.ts";
 import { isStorable } from "../../../../actors/manifest/storable.ts";
-import { matchFault } from "../../../../actors/stimulus/fitting.ts";
 import { isReservedSource, parseSource } from "../../../../actors/stimulus/routing.ts";
+import { matchFault } from "../../../../actors/template/matching.ts";
 import type { StimulusSource } from "./port.ts";
 import { presets } from "./presets/presets.ts";
 import type { NewSource, SourceChange } from "./schema.ts";

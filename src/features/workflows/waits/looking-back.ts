@@ -4,11 +4,12 @@
  */
 
 import { isStorable } from "../../../../actors/manifest/storable.ts";
-import { matcherOf, matterOf, textAt } from "../../../../actors/stimulus/fitting.ts";
+import { matterOf } from "../../../../actors/stimulus/fitting.ts";
 import { firstIdOf } from "../../../../actors/stimulus/ids.ts";
 import { parseSource } from "../../../../actors/stimulus/routing.ts";
 import type { Stimulus } from "../../../../actors/stimulus/stimulus.ts";
 import { Effort } from "../../../../actors/template/effort.ts";
+import { matcherOf, textAt } from "../../../../actors/template/matching.ts";
 import { stimulusWatch, type TakenStimulus, type Watch } from "../../../../actors/workflow/run/activities/stimulus.ts";
 import { type Activity, type Address, implement, Terminal } from "../../../runtime/port.ts";
 import type { Sql } from "../../../store/postgres/pool.ts";

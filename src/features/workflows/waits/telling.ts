@@ -7,9 +7,10 @@
  * either the row is there when the stimulus, which is stored already, looks for it, or the stimulus is there when the
  * Wait looks back.
  */
-import { type Matter, matcherOf, matterOf, textAt } from "../../../../actors/stimulus/fitting.ts";
+import { matterOf } from "../../../../actors/stimulus/fitting.ts";
 import type { Stimulus } from "../../../../actors/stimulus/stimulus.ts";
 import { Effort } from "../../../../actors/template/effort.ts";
+import { type Matter, matcherOf, textAt } from "../../../../actors/template/matching.ts";
 import { workflowRun } from "../../../../actors/workflow/run/run.ts";
 import { sideBySide } from "../../../lib/side-by-side.ts";
 import { MailboxFull, MessageRejected, type Runtime } from "../../../runtime/port.ts";

@@ -8,7 +8,7 @@ import { type Beginning, RunStory } from "../scenario.ts";
 type Values = { readonly [name: string]: Json };
 
 const common = { timeout_ms: null, max_state_visits: 5, outcome: "completed" as const };
-export const followed = ways(["on_success", "DONE"], ["on_failure", "SORRY"]);
+const followed = ways(["on_success", "DONE"], ["on_failure", "SORRY"]);
 
 export const tool = (change: object = {}): State =>
   ({ kind: "Tool", ...common, transitions: followed, tool: "web.search", arguments: {}, ...change }) as State;

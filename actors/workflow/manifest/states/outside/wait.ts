@@ -3,7 +3,7 @@
 import type { Fields } from "../../../../manifest/fields.ts";
 import { object } from "../../../../manifest/object.ts";
 import { Shape, text } from "../../../../manifest/shape.ts";
-import { matchFault } from "../../../../stimulus/fitting.ts";
+import { matchFault } from "../../../../template/matching.ts";
 import type { WaitState } from "../../../definition/outside-states.ts";
 import { timeOf } from "../../../run/kinds/wait-time.ts";
 import { type Of, type Reading, template, timeout } from "../../members.ts";
