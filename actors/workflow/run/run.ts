@@ -14,6 +14,7 @@
 
 import { defineActor } from "../../kernel/actor.ts";
 import { auditEntry } from "../../kernel/audit.ts";
+import { tell } from "../../kernel/effect.ts";
 import type { BodyOf } from "../../kernel/message.ts";
 import { iso } from "../../kernel/time.ts";
 import type { Context } from "../../kernel/turn.ts";
