@@ -33,7 +33,8 @@ describe.skipIf(!works)("a command", () => {
 
   test("sees nothing of svc, has no network and no privileges", async () => {
     process.env.SERVICE_SECRET_OF_TEST = "leak";
-    const env = { SVC_WORKFLOW_EXECUTION_ID: "x", GREETING: "hi" };
+    const runId = crypto.randomUUID();
+    const env = { SVC_WORKFLOW_EXECUTION_ID: runId, GREETING: "hi" };
     const end = await run(
       options,
       script("env; id -u; cat /proc/net/route | tail -n +2; cat /proc/1/environ 2>/dev/null; true", { env }),
@@ -47,7 +48,7 @@ describe.skipIf(!works)("a command", () => {
       "GREETING=hi",
       "HOME=/workspace",
       "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-      "SVC_WORKFLOW_EXECUTION_ID=x",
+      `SVC_WORKFLOW_EXECUTION_ID=${runId}`,
     ]);
     expect(end.duration_ms).toBeGreaterThan(0);
   });
