@@ -28,7 +28,7 @@ export function readMembers(value: unknown, path: string, known: ReadonlySet<str
   for (const name of names) {
     const word = folded(name);
     const at = `${path}.${shown(name)}`;
-    if (!known.has(word)) throw invalidField(at, "is unknown here", "unknown");
+    if (!known.has(word)) throw invalidField(at, unknownAmong(known), "unknown");
     if (members.has(word)) throw invalidField(at, "is there twice");
     members.set(word, { value: value[name], path: at });
   }
@@ -64,9 +64,12 @@ export function readTagged(
 
 function wordOf(value: unknown, path: string, known: ReadonlySet<string>): string {
   const word = typeof value === "string" ? folded(value.slice(0, maxShown)) : "";
-  if (!known.has(word)) throw invalidField(path, "is unknown here", "unknown");
+  if (!known.has(word)) throw invalidField(path, unknownAmong(known), "unknown");
   return word;
 }
+
+const unknownAmong = (known: ReadonlySet<string>): string =>
+  known.size === 0 ? "is unknown here" : `is unknown here, where there may be ${[...known].join(", ")}`;
 
 /** @throws Problem 422 */
 export function readInteger({ value, path }: Written, min: number, max: number): number {

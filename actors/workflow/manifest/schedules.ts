@@ -44,6 +44,10 @@ const schedule = object({
       if (fault !== null) return fields.issue("cron", fault);
       cron = expression;
     }
+    if (cron === null && fields.has("timezone")) fields.warn("timezone", "no_effect", "A zone counts for cron alone");
+    if (catch_up === "none" && fields.has("catch_up_window")) {
+      fields.warn("catch_up_window", "no_effect", "No time that was missed gets a run");
+    }
     const when = cron !== null ? { cron } : every !== null ? { every_ms: every } : null;
     if (name === null || when === null) return null;
     const read: Schedule = {

@@ -5,7 +5,7 @@ import type { Retry } from "../../../actors/workflow/definition/parts.ts";
 import type { Definition, State } from "../../../actors/workflow/definition.ts";
 import { runElement } from "../../../actors/workflow/run/record/record.ts";
 import { delayOf } from "../../../actors/workflow/run/retrying.ts";
-import { planRetry } from "../../../actors/workflow/run/start/plan-again.ts";
+import { forkProblem, planRetry } from "../../../actors/workflow/run/start/plan-again.ts";
 import { agent, branches, definitionOf, noop, runId, system, ways } from "./fixture.ts";
 import { RunStory } from "./scenario.ts";
 
@@ -210,7 +210,7 @@ test("in a branch the attempts are its own; the end of the Branch ends them", ()
   expect(story.sim.timers.size).toBe(0);
 });
 
-test("a retry of the run never begins inside a branch", () => {
+test("no retry and no fork of a run begins inside a branch", () => {
   const split = branches("SPLIT", 2, { left: { L: { ...noop(), outcome: "failed" } }, right: { R: noop() } });
   const story = new RunStory(definitionOf(split)).start();
   const plan = (fromState: string | null) =>
@@ -236,4 +236,10 @@ test("a retry of the run never begins inside a branch", () => {
     extras: { issues: [{ path: "from_state", code: "state_in_branch" }] },
   });
   expect(plan("NONE")).toMatchObject({ code: "unknown_state" });
+  const fork = { fromState: "L", fromVisit: null, patch: null } as unknown as Parameters<typeof forkProblem>[0];
+  expect(forkProblem(fork, story.state)).toMatchObject({
+    code: "unknown_state",
+    status: 422,
+    extras: { issues: [{ path: "from_state", code: "state_in_branch" }] },
+  });
 });

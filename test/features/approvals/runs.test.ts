@@ -109,7 +109,7 @@ describe("a rejection", () => {
     expect(state.blackboard.state).toMatchObject({ feedback: "too dear" });
   });
 
-  test("without a path fails the run, even past `always`", async () => {
+  test("without a path fails the run, even past always", async () => {
     for (const transitions of [ways(["approved", "DONE"]), ways(["always", "DONE"])]) {
       const { run, id } = await waiting({ SIGN: human(transitions), DONE: noop() });
       await approvals().reject(act(id), crypto.randomUUID(), "no", null);

@@ -4,7 +4,12 @@ import type { State, StateKind } from "../../definition.ts";
 /** Of a result that is a failure, of any kind. */
 const ofFailures = ["error", "error_code", "message", "timeout", "timed_out"];
 
+/** Also of `noop` and `update_blackboard`. */
+const ofCommands = ["status", "exit_code", "stdout", "stderr", "duration_ms", "truncated", "output"];
+
 const ofKinds: { readonly [K in StateKind]?: readonly string[] } = {
+  System: [...ofCommands, "updated"],
+  ContainerRun: [...ofCommands, "attempts"],
   Wait: ["status", "by", "waited_ms", "payload", "stimulus_id", "timed_out"],
   Map: ["status", "results", "failed", "succeeded", "total"],
   Branch: ["status", "joined", "branches"],

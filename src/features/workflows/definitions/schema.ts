@@ -141,6 +141,63 @@ export const ManifestBody = Type.Unsafe<Json>({
         states: { COUNT: { kind: "System", command: "wc -c < report.txt", transitions: [] } },
       },
     },
+    {
+      apiVersion: "svc.dev/v1",
+      kind: "Workflow",
+      metadata: {
+        name: "hand-over-orders",
+        version: "1.0.0",
+        input_schema: { type: "object", properties: { orders: { type: "array", maxItems: 500, default: [] } } },
+      },
+      spec: {
+        initial_state: "RESERVE",
+        compensate_on: ["failed", "cancelled"],
+        schedules: [{ name: "nightly", cron: "30 2 * * *", timezone: "Europe/Berlin" }],
+        states: {
+          RESERVE: {
+            kind: "Map",
+            items: "{{input.orders}}",
+            as: "order",
+            tolerate: "5%",
+            state: { kind: "Http", url: "https://stock.example/reserve/{{order.id}}", method: "POST" },
+            retry: { attempts: 3, delay: "2s" },
+            compensate: "RELEASE",
+            transitions: [{ condition: "on_success", target: "READY" }],
+          },
+          READY: {
+            kind: "Branch",
+            join: "any",
+            branches: [
+              {
+                name: "told",
+                initial_state: "SIGNAL",
+                states: { SIGNAL: { kind: "Wait", signal: "ready", transitions: [] } },
+              },
+              {
+                name: "late",
+                initial_state: "TIME",
+                states: { TIME: { kind: "Wait", seconds: 3600, transitions: [] } },
+              },
+            ],
+            transitions: [{ target: "PRINT" }],
+          },
+          PRINT: {
+            kind: "Fleet",
+            target: { group: "printers" },
+            command: ["print-labels", "{{RESERVE.succeeded}}"],
+            transitions: [{ condition: "on_success", target: "TELL" }],
+          },
+          TELL: { kind: "Tool", tool: "web.fetch", arguments: { url: "https://orders.example/done" }, transitions: [] },
+          RELEASE: {
+            kind: "Http",
+            url: "https://stock.example/release",
+            method: "POST",
+            body: { reserved: "{{state.of.result.succeeded}}" },
+            transitions: [],
+          },
+        },
+      },
+    },
   ],
 });
 

@@ -72,6 +72,13 @@ describe("warnings", () => {
     const closed = { ...strict, "metadata.input_schema": { ...schema, additionalProperties: false } };
     expect(refused("{{input.invoce}}", closed)).toEqual([["spec.states.A.prompt", "template_path_missing"]]);
     expect(refused("{{state.vist}}", strict)).toEqual([["spec.states.A.prompt", "template_path_missing"]]);
+    const command = {
+      "spec.states.B": { kind: "System", command: "noop", transitions: [{ target: "A" }] },
+      "spec.initial_state": "B",
+    };
+    expect(messages("{{B.stdot}} {{B.stdout}} {{B.error_code}}", command)).toEqual([
+      "B.stdot does not exist; did you mean stdout?",
+    ]);
     // A start may bring them.
     expect(refused("{{input.invoce}} {{nothing}}", strict)).toEqual([]);
   });
@@ -81,6 +88,16 @@ describe("warnings", () => {
     expect(warned(late)).toContainEqual(["spec.states.A.remind_after", "no_effect"]);
     const n = withMember(around(states.ParallelAgents) as Json, "spec.states.A.consensus.strategy", "majority");
     expect(warned(n)).toContainEqual(["spec.states.A.consensus.n", "no_effect"]);
+    const schedules: Json = [
+      { name: "often", every: "1h", timezone: "Europe/Berlin", catch_up: "none", catch_up_window: "2h" },
+    ];
+    const scheduled = warned(withMember(around(states.Human) as Json, "spec.schedules", schedules));
+    expect(scheduled.filter(([, code]) => code === "no_effect")).toEqual([
+      ["spec.schedules.0.timezone", "no_effect"],
+      ["spec.schedules.0.catch_up_window", "no_effect"],
+    ]);
+    const sent = withMember(around(states.Http) as Json, "spec.states.A.body", { keys: ["secret:shop/key"] });
+    expect(warned(sent)).toEqual([["spec.states.A.body", "no_effect"]]);
     const key = withMember(around(states.Human) as Json, "spec.context", { input: 1, free: 2 });
     expect(warned(key)).toContainEqual(["spec.context.input", "reserved_blackboard_key"]);
   });

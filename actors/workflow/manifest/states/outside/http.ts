@@ -1,4 +1,5 @@
 /** The kind of state that asks another service. */
+import { isObject, type Json } from "../../../../kernel/json.ts";
 import { schemaFault } from "../../../../manifest/json-schema/json-schema.ts";
 import {
   maxTemplateCharacters,
@@ -60,6 +61,14 @@ const expectation = object({
   .strict("an expectation")
   .build(({ status, schema }): HttpState["expect"] => ({ status: status ?? [], schema }));
 
+/** Whether a text anywhere in it is written like a reference to a secret. */
+function hasReference(body: Json): boolean {
+  if (typeof body === "string") return isReference(body);
+  return isObject(body) || Array.isArray(body)
+    ? Object.values(body).some((value) => hasReference(value ?? null))
+    : false;
+}
+
 export const httpState = object({
   timeout,
   url: urlTemplate,
@@ -75,6 +84,9 @@ export const httpState = object({
     }
     if (read.method === "HEAD" && read.expect.schema !== null) {
       fields.issue("expect.schema", "has no place where there is no body");
+    }
+    if (hasReference(body)) {
+      fields.warn("body", "no_effect", "Secrets are resolved in headers alone: this text is sent as it is written");
     }
     return { kind: "Http", timeout_ms: timeout ?? 30 * second, ...read, body };
   });
