@@ -43,7 +43,7 @@ test("a run that waits goes on in the new version, once, on record", () => {
   expect([story.state.status, story.state.current_state]).toEqual(["completed", "NEW"]);
 });
 
-test("the security context that is shown is the one of the version, else the one of the start", () => {
+test("the security context shown is that of the version, else that of the start", () => {
   const story = new RunStory(definitionOf(states, { security_context: "old" }), {
     header: { security_context: "mine" },
   });
