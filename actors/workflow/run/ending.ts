@@ -138,7 +138,7 @@ function conclude(run: RunTurn, came: CameTo): void {
 
 function end(run: RunTurn, status: RunStatus, ending: Partial<RunEnding>): void {
   if (run.state.deadline_at !== null) run.cancelTimer(DEADLINE);
-  if (run.state.status === "pending") run.abandon(admissionId(run.id));
+  if (run.state.status === "pending") run.abandon(admissionId(run.id, run.state.admission_deaths));
   run.move({ current: null, next: null });
   run.change({
     status,

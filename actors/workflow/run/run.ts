@@ -12,18 +12,19 @@
  * (`ending.ts`). A paused run stays between two states. News of work that is no longer at hand changes nothing.
  */
 
+import { mayHaveHappened } from "../../kernel/activity.ts";
 import { defineActor } from "../../kernel/actor.ts";
 import { auditEntry } from "../../kernel/audit.ts";
 import { tell } from "../../kernel/effect.ts";
 import type { BodyOf } from "../../kernel/message.ts";
 import { iso } from "../../kernel/time.ts";
 import type { Context } from "../../kernel/turn.ts";
+import { admissionId } from "./activities/admission.ts";
 import { firstState } from "./blackboard/seed.ts";
-import { maxBlackboardBytes } from "./blackboard/size.ts";
 import { unwantedAgent, unwantedCall, unwantedFleet, unwantedRun, unwantedVolumes } from "./cancel-unwanted.ts";
 import { childWaiting } from "./child-waits.ts";
 import { cancel, fail, stopCompensating, timeOut } from "./ending.ts";
-import { admittedState, askForAdmission, pendingState } from "./ends/continuing.ts";
+import { admittedState, askAgain, askForAdmission, pendingState } from "./ends/continuing.ts";
 import { beginAgain, leaveState, leaveWork } from "./entering.ts";
 import { goOn, serve, tryAgain } from "./going-on.ts";
 import { guarded } from "./guarded.ts";
@@ -54,9 +55,10 @@ import {
   concernsWebhook,
   subrunOf,
 } from "./relevance.ts";
-import { settle, tooLarge } from "./settling.ts";
+import { settle } from "./settling.ts";
 import type { SignalReply } from "./signals/messages.ts";
 import { addItem, answeredBefore, deliver, forgetItem, takeBack } from "./signals/signals.ts";
+import { begin, noteStart } from "./start/beginning.ts";
 import { callTimer, DEADLINE, isCompensating, isOver, RunState, retryTimer, stateTimer } from "./state.ts";
 import { timersOf } from "./timers.ts";
 import { type Result, RunTurn, unchanged } from "./turn.ts";
@@ -96,8 +98,9 @@ export const workflowRun = defineActor({
         return { state, effects: stray };
       }
       if (!outcome.ok) {
+        if (outcome.id !== admissionId(context.key, state.admission_deaths)) return unchanged(state);
         const refused = new RunTurn(state, context);
-        fail(refused, outcome.code, outcome.message);
+        if (!mayHaveHappened(outcome) || !askAgain(refused)) fail(refused, outcome.code, outcome.message);
         return refused.turn();
       }
       const run = new RunTurn(admittedState(state, outcome.value, context), context);
@@ -317,21 +320,6 @@ export const workflowRun = defineActor({
     },
   },
 });
-
-function noteStart(run: RunTurn): void {
-  const { header, deadline_at } = run.state;
-  run.emit("WorkflowExecutionStarted", {
-    message: `${header.workflow_name} ${header.workflow_version} began`,
-    details: { workflow_id: header.workflow_id, started_at: run.at },
-  });
-  if (deadline_at !== null) run.schedule(DEADLINE, deadline_at, "deadline", {});
-}
-
-function begin(run: RunTurn): void {
-  const { blackboard_bytes } = run.state;
-  if (blackboard_bytes > maxBlackboardBytes) fail(run, "blackboard_too_large", tooLarge);
-  goOn(run);
-}
 
 /** One step of a run that is not over, and what comes next; after the end nothing changes any more. */
 function within(state: State, context: Context, step: (run: RunTurn) => void): Result<never> {

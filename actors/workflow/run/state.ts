@@ -49,6 +49,8 @@ export const RunHeader = Type.Object({
   tier: Type.Optional(Nullable(Text)),
   /** Of what it starts: an agent that names none gets this one. Null: the agent's default. */
   security_context: Nullable(Text),
+  /** That its workflow names for calls of its own; absent: none, and the one above counts. */
+  own_context: Type.Optional(Text),
   /** Blocking parents wait for the end. */
   parent: Nullable(
     Type.Object({
@@ -178,6 +180,8 @@ export const RunState = Type.Object({
   compensation: Type.Optional(Compensation),
   /** The run that follows this one by `continue_as`. */
   continued_as: Type.Optional(Text),
+  /** Of a run that follows another one: how often the work of its admission died without an answer; absent: never. */
+  admission_deaths: Type.Optional(Type.Integer({ minimum: 1 })),
   /** In the order of the visits; absent: nothing. */
   undo: Type.Optional(Type.Array(Undo)),
   /** Of results in `undo` as JSON. */

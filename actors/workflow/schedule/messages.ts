@@ -29,7 +29,13 @@ export type Terms = Static<typeof Terms>;
  */
 export const scheduledStart = defineActivity({
   name: "workflow.scheduled_start",
-  input: Type.Object({ execution_id: Text, time: Moment, start_by: Moment }),
+  input: Type.Object({
+    execution_id: Text,
+    time: Moment,
+    start_by: Moment,
+    /** An earlier piece of work may have started it without an answer: `look` only finds that out. Absent: there is none. */
+    again: Type.Optional(Type.Union([Type.Literal("start"), Type.Literal("look")])),
+  }),
   output: Type.Union([
     Type.Object({ result: Type.Literal("started"), at: Moment }),
     /** The tenant begins nothing now. */

@@ -6,13 +6,14 @@
  * nothing) are offered as `catch_up` says. A start is committed with the id of its run before anything is done, so that
  * it is neither lost nor done twice.
  */
+import { mayHaveHappened } from "../../kernel/activity.ts";
 import { defineActor } from "../../kernel/actor.ts";
 import { schedule } from "../../kernel/effect.ts";
 import type { Turn } from "../../kernel/turn.ts";
 import { type BackfillReply, type ScheduleMessages, scheduleProtocol, type Terms } from "./messages.ts";
 import { ScheduleState } from "./state.ts";
 import { latestTimes, startOf } from "./times.ts";
-import { ScheduleTurn, timerAt } from "./turn.ts";
+import { ScheduleTurn, startId, timerAt } from "./turn.ts";
 
 /** What is later than this was missed. */
 export const graceMs = 10_000;
@@ -57,8 +58,9 @@ export const workflowSchedule = defineActor({
 
     start_ended(state, outcome, context) {
       const { starting } = state ?? {};
-      if (state === null || !starting || outcome.id !== `start:${starting.execution_id}`) return unchanged(state);
+      if (state === null || !starting || outcome.id !== startId(starting)) return unchanged(state);
       const turn = new ScheduleTurn(state, context);
+      if (!outcome.ok && mayHaveHappened(outcome) && turn.startAgain()) return turn.turn();
       turn.change({ starting: null, held: false });
       const end = outcome.ok ? outcome.value : { result: "refused" as const, code: outcome.code, busy: false };
       // Where its row came back meanwhile, a later revision has been heard of.

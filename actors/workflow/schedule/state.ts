@@ -36,6 +36,8 @@ export const ScheduleState = Type.Object({
       revision: Type.Integer(),
       /** The run that lives on in its place by now; absent: it does itself. */
       continued_as: Type.Optional(Text),
+      /** How often its work had died without an answer before; absent: never. */
+      deaths: Type.Optional(Type.Integer({ minimum: 1 })),
       /** The run has come to its end already, before it was heard that it had begun. */
       ended: Type.Boolean(),
       /** Times before this one that got no run: those behind it are judged anew where this start is taken back. */

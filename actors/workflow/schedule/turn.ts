@@ -12,6 +12,8 @@ const maxQueued = 100;
 const maxWaiting = 2_000;
 /** A start that rates refuse is tried again for so long. */
 const patienceMs = 5 * 60_000;
+/** Deaths of a start's work after which its run is only looked for. */
+const maxDeaths = 3;
 /** A tenant that begins nothing is asked again no sooner than this. */
 const heldMs = 60_000;
 
@@ -103,8 +105,29 @@ export class ScheduleTurn extends TurnEffects<ScheduleMessages> {
         skipped: this.state.skipped,
       },
     });
-    const input = { execution_id, time, start_by: this.now + patienceMs };
-    this.perform(scheduledStart, input, { id: `start:${execution_id}`, then: "start_ended" });
+    this.performStart();
+  }
+
+  /**
+   * The work of the start under way has died, and may have started its run. A start is committed: it is begun again, and in
+   * the end looked for.
+   * @returns false when it was looked for already
+   */
+  startAgain(): boolean {
+    const { starting } = this.state;
+    if (starting === null || (starting.deaths ?? 0) >= maxDeaths) return false;
+    this.change({ starting: { ...starting, deaths: (starting.deaths ?? 0) + 1 } });
+    this.performStart();
+    return true;
+  }
+
+  private performStart(): void {
+    const { starting } = this.state;
+    if (starting === null) return;
+    const { execution_id, time, deaths = 0 } = starting;
+    const again = deaths === 0 ? {} : { again: deaths < maxDeaths ? ("start" as const) : ("look" as const) };
+    const input = { execution_id, time, start_by: this.now + patienceMs, ...again };
+    this.perform(scheduledStart, input, { id: startId(starting), then: "start_ended" });
   }
 
   cancelFormer(execution_id: string): void {
@@ -143,5 +166,9 @@ export class ScheduleTurn extends TurnEffects<ScheduleMessages> {
     return { state: null, effects: this.effects, ...(reply === undefined ? {} : { reply }) };
   }
 }
+
+/** Of the work that starts a run. */
+export const startId = ({ execution_id, deaths = 0 }: NonNullable<ScheduleState["starting"]>): string =>
+  deaths === 0 ? `start:${execution_id}` : `start:${execution_id}:${deaths}`;
 
 export const timerAt = (at: number): string => `due:${at}`;

@@ -20,5 +20,9 @@ export const admission = defineActivity({
   output: Admitted,
 });
 
-/** @param runId of the pending run */
-export const admissionId = (runId: string): string => `admission:${runId}`;
+/**
+ * @param runId of the pending run
+ * @param deaths of the work that asked before without an answer
+ */
+export const admissionId = (runId: string, deaths = 0): string =>
+  deaths === 0 ? `admission:${runId}` : `admission:${runId}:${deaths}`;

@@ -4,6 +4,7 @@ import { isObject, type Json } from "../../../kernel/json.ts";
 import type { BodyOf } from "../../../kernel/message.ts";
 import { iso } from "../../../kernel/time.ts";
 import type { Context } from "../../../kernel/turn.ts";
+import type { Definition } from "../../definition.ts";
 import type { WorkflowRunMessages } from "../messages.ts";
 import type { RunHeader, RunState } from "../state.ts";
 import { jsonBytes } from "./size.ts";
@@ -13,7 +14,8 @@ type Values = { readonly [name: string]: Json };
 
 /** The state of a run that has entered nothing yet; what it enters first is noted in `next`. */
 export function firstState(start: Start, context: Context): RunState {
-  const { header, definition, input, resume } = start;
+  const { definition, input, resume } = start;
+  const header = inContextOf(start.header, definition);
   const blackboard = firstBlackboard(start, context);
   return {
     header,
@@ -35,6 +37,11 @@ export function firstState(start: Start, context: Context): RunState {
     blackboard,
     blackboard_bytes: jsonBytes(blackboard),
   };
+}
+
+/** The header of a run with the security context that this version of its workflow names. */
+export function inContextOf({ own_context: _, ...header }: RunHeader, { security_context }: Definition): RunHeader {
+  return { ...header, ...(security_context === undefined ? {} : { own_context: security_context }) };
 }
 
 /** What the blackboard begins with beside the keys of the system. */

@@ -13,6 +13,8 @@ import { keptSignals } from "../signals/signals.ts";
 import type { RunHeader, RunState } from "../state.ts";
 import type { RunTurn } from "../turn.ts";
 
+const maxAdmissionDeaths = 5;
+
 export type Follow = BodyOf<WorkflowRunMessages["follow"]>;
 
 /**
@@ -70,8 +72,22 @@ export function pendingState({ header, definition, input, signals }: Follow, con
 
 /** Asks for the admission of a pending run. */
 export function askForAdmission(run: RunTurn): void {
-  const input = { continued_from: run.state.header.continued_from ?? "" };
-  run.perform(admission, input, { id: admissionId(run.id), then: "admitted" });
+  const { header, admission_deaths } = run.state;
+  const input = { continued_from: header.continued_from ?? "" };
+  run.perform(admission, input, { id: admissionId(run.id, admission_deaths), then: "admitted" });
+}
+
+/**
+ * The work of the admission has ended without an answer, as its processes died: the run is asked for again. A link of a
+ * chain is not lost with a node.
+ * @returns false once that happened too often
+ */
+export function askAgain(run: RunTurn): boolean {
+  const { admission_deaths = 0 } = run.state;
+  if (admission_deaths >= maxAdmissionDeaths) return false;
+  run.change({ admission_deaths: admission_deaths + 1 });
+  askForAdmission(run);
+  return true;
 }
 
 /** The pending run as it begins: what it was told meanwhile stays. */

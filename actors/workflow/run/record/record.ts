@@ -66,7 +66,7 @@ export const RunElement = Type.Object({
   continued_as: Nullable(Text),
   compensation: ShownCompensation,
   schedule_id: Nullable(Text),
-  /** Of the start: what it starts without one of its own has this one. */
+  /** That binds its calls: the one that its workflow names, else the one of its start. */
   security_context: Nullable(Text),
   stimulus_id: Nullable(Text),
   initiated_by: Initiator,
@@ -148,7 +148,7 @@ export function runElement({ execution_id, tenant_id }: Subject, state: ElementS
     continued_as: state.continued_as ?? null,
     compensation: shownCompensation(compensation),
     schedule_id: header.schedule_id ?? null,
-    security_context: header.security_context,
+    security_context: header.own_context ?? header.security_context,
     stimulus_id: header.stimulus_id,
     initiated_by: header.initiated_by,
     starter: shownStarter(header.starter),

@@ -119,8 +119,9 @@ function settle(request: RunRequest, { executionId, workflow, input, attachments
 }
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-/** An id is the one of a version. */
-const isPinned = ({ ref, version }: RunRequest): boolean => version !== null || uuid.test(ref);
+/** An id is the one of a version; schedules say by it which one is the latest. */
+const isPinned = ({ ref, version, scheduleId }: RunRequest): boolean =>
+  version !== null || (scheduleId === undefined && uuid.test(ref));
 
 const overridesOf = ({ blackboard }: RunRequest) => (isObject(blackboard) ? blackboard : {});
 

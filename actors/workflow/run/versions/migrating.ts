@@ -8,6 +8,7 @@ import type { BodyOf } from "../../../kernel/message.ts";
 import { Problem } from "../../../kernel/problem.ts";
 import { joinedCeilings, keptCeilings } from "../../../policy/ceilings.ts";
 import type { Definition, State } from "../../definition.ts";
+import { inContextOf } from "../blackboard/seed.ts";
 import type { MigrateReply, WorkflowRunMessages } from "../messages.ts";
 import { isCompensating, type RunState } from "../state.ts";
 import type { RunTurn } from "../turn.ts";
@@ -30,7 +31,10 @@ export function migrate(run: RunTurn, { to, by }: Migration): MigrateReply {
   const { version, name, context, storage } = to.definition;
   const versions = { from_version: header.workflow_version, to_version: to.version };
   run.change({
-    header: { ...kept, ...keptCeilings(ceilings), workflow_id: to.workflow_id, workflow_version: to.version },
+    header: inContextOf(
+      { ...kept, ...keptCeilings(ceilings), workflow_id: to.workflow_id, workflow_version: to.version },
+      to.definition,
+    ),
     definition: to.definition,
   });
   run.note({

@@ -34,30 +34,36 @@ export function scheduledStartActivity(options: ScheduledStartOptions): Activity
       retry: { attempts: Number.MAX_SAFE_INTEGER, firstDelayMs: 1000 },
       atHand: true,
     },
-    async ({ execution_id, start_by }, { actor, attempt, resumed }): Promise<ScheduledEnd> => {
-      const isFirst = attempt === 1 && !resumed;
+    async ({ execution_id, start_by, again }, { actor, attempt, resumed }): Promise<ScheduledEnd> => {
+      const isFirst = attempt === 1 && !resumed && again === undefined;
       const earlier = isFirst ? null : await options.startedAs(actor.tenant, execution_id);
       if (earlier !== null) return startedAt(earlier);
+      if (again === "look") return { result: "refused", code: "process_died", busy: false };
       const status = await tenants.status(actor.tenant);
       if (status === "suspended" || status === "deleted") return { result: "held" };
       const row = await records.find(actor.tenant, actor.key);
-      if (row === null) return { result: "gone" };
-      try {
-        const started = await options.start(execution_id, isFirst, requestOf(row));
-        options.count("started");
-        return startedAt(started);
-      } catch (error) {
-        if (!(error instanceof Problem) || error.status >= 500) throw error;
-        const busy = error.status === 429;
-        if (busy && now() < start_by) throw error;
-        options.count("refused");
-        const { schedule_id, tenant, workflow_name: workflow, name } = row;
-        const { code, message: reason } = error;
-        options.warn("workflow_schedule_refused", { schedule_id, tenant, workflow, schedule: name, code, reason });
-        return { result: "refused", code, busy };
-      }
+      return row === null ? { result: "gone" } : start(row, execution_id, isFirst, start_by);
     },
   );
+
+  async function start(row: ScheduleRow, id: string, isFirst: boolean, startBy: number): Promise<ScheduledEnd> {
+    try {
+      const started = await options.start(id, isFirst, requestOf(row));
+      options.count("started");
+      return startedAt(started);
+    } catch (error) {
+      if (!(error instanceof Problem) || error.status >= 500) throw error;
+      if (error.status === 429 && now() < startBy) throw error;
+      options.count("refused");
+      return refused(row, error);
+    }
+  }
+
+  function refused({ schedule_id, tenant, workflow_name: workflow, name }: ScheduleRow, error: Problem): ScheduledEnd {
+    const { code, message: reason } = error;
+    options.warn("workflow_schedule_refused", { schedule_id, tenant, workflow, schedule: name, code, reason });
+    return { result: "refused", code, busy: error.status === 429 };
+  }
 }
 
 const startedAt = ({ started_at }: StartedRun) => ({ result: "started", at: Date.parse(started_at) }) as const;

@@ -65,6 +65,11 @@ class Driven extends Simulation {
   gone(): void {
     this.succeed(this.underway.id, { result: "gone" });
   }
+  died(): Json {
+    const { id } = this.underway;
+    this.fail(id, "process_died", "its process died");
+    return this.underWay("workflow.scheduled_start")[0]?.input ?? null;
+  }
   refused(busy: boolean): void {
     this.succeed(this.underway.id, { result: "refused", code: "rate_limited", busy });
   }
@@ -115,6 +120,18 @@ describe("a time that has come", () => {
     at.fireNext();
     at.runAll();
     expect(at.times).toEqual([7, 8]);
+  });
+
+  test("a start whose work died is the same start again, and is looked for in the end", () => {
+    const at = new Driven();
+    at.fireNext();
+    const run = at.asked;
+    for (const again of ["start", "start", "look"]) expect(at.died()).toMatchObject({ execution_id: run, again });
+    expect([at.started(), at.schedule.skipped, at.schedule.last?.execution_id]).toEqual([run, 0, run]);
+    at.ended(run);
+    at.fireNext();
+    for (let death = 0; death < 4; death++) at.died();
+    expect(at.schedule).toMatchObject({ skipped: 1, starting: null });
   });
 
   test("a run that ends before its start is told of is over", () => {

@@ -5,7 +5,7 @@ import type { Json } from "../../../../../actors/kernel/json.ts";
 import type { Definition, State } from "../../../../../actors/workflow/definition.ts";
 import { runGraph, StepFold } from "../../../../../actors/workflow/run/record/graph.ts";
 import { runRecord } from "../../../../../actors/workflow/run/record/record.ts";
-import { definitionOf, human, noop, runId, subworkflow, system, ways, writes } from "../../fixture.ts";
+import { branches, definitionOf, human, noop, runId, subworkflow, system, ways, writes } from "../../fixture.ts";
 import { RunStory } from "../../scenario.ts";
 
 const undo = (name: string, state: State): State => ({ ...state, compensate: name });
@@ -89,6 +89,16 @@ describe("what is due", () => {
     story.decide("rejected");
     expect([story.state.status, recordOf(story).compensation.status]).toEqual(["failed", "none"]);
   });
+});
+
+test("the states of a Branch that undoes see what it undoes", () => {
+  const asks = { ...human([]), prompt: "{{state.name}} {{state.of.name}}" };
+  const lines = { left: { FIRST: asks }, right: { BEFORE: noop(["always", "THEN"]), THEN: asks } };
+  const states = { PAY: undo("BOTH", noop(["always", "LOST"])), LOST: bad, ...branches("BOTH", 2, lines) };
+  const asked = told(states).events.flatMap(({ type, details }) =>
+    type === "HumanInputRequested" ? [details.prompt] : [],
+  );
+  expect(asked).toEqual(["FIRST PAY", "THEN PAY"]);
 });
 
 test("each sees what it undoes, with the result of that visit", () => {

@@ -101,6 +101,17 @@ describe("the follower", () => {
     expect(story.types).toEqual(["WorkflowExecutionStarted", "WorkflowExecutionFailed"]);
   });
 
+  test("is asked for again where the work of its admission died", () => {
+    const story = follower();
+    for (const death of [1, 2, 3, 4, 5]) {
+      const [work] = story.sim.underWay("workflow.admission");
+      story.sim.fail(work?.id ?? "", "process_died", "its process died");
+      expect([story.state.status, story.state.admission_deaths]).toEqual(["pending", death]);
+    }
+    story.sim.fail(story.sim.underWay("workflow.admission")[0]?.id ?? "", "process_died", "its process died");
+    expect(story.state).toMatchObject({ status: "failed", ending: { error_code: "process_died" } });
+  });
+
   test("is cancelled while it waits, and what was admitted all the same goes", () => {
     const story = follower();
     const [work] = story.sim.underWay("workflow.admission");

@@ -196,3 +196,12 @@ test("the first failed check answers, in the order that callers rely on", () => 
   }
   expect(codeOf({ request: { parent: { ...parent, depth: 3 } } })).toBe("depth_exceeded");
 });
+
+test("a version is pinned by a start that names it, never by a schedule", () => {
+  const pinned = (request: Partial<RunRequest>) => {
+    const plan = decide({ request });
+    return plan instanceof Problem ? plan : (plan.header.pinned ?? false);
+  };
+  expect([pinned({}), pinned({ ref: id }), pinned({ version: "1.2.0" })]).toEqual([false, true, true]);
+  expect(pinned({ ref: id, scheduleId: id })).toBe(false);
+});

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Json } from "../../../../../actors/kernel/json.ts";
 import type { Definition, State } from "../../../../../actors/workflow/definition.ts";
+import { runElement } from "../../../../../actors/workflow/run/record/record.ts";
 import { definitionOf, human, noop, runId, system, ways } from "../../fixture.ts";
 import { RunStory } from "../../scenario.ts";
 
@@ -40,6 +41,19 @@ test("a run that waits goes on in the new version, once, on record", () => {
   ]);
   story.decide("approved");
   expect([story.state.status, story.state.current_state]).toEqual(["completed", "NEW"]);
+});
+
+test("the security context shown is that of the version, else that of the start", () => {
+  const story = new RunStory(definitionOf(states, { security_context: "old" }), {
+    header: { security_context: "mine" },
+  });
+  const shown = () => runElement({ execution_id: runId, tenant_id: "north" }, story.state).security_context;
+  story.start();
+  expect(shown()).toBe("old");
+  migrate(story, next({}, { security_context: "new" }));
+  expect(shown()).toBe("new");
+  migrate(story, next({}, { version: "3.0.0" }));
+  expect(shown()).toBe("mine");
 });
 
 describe("refused", () => {
