@@ -3,6 +3,7 @@ import { expect } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { NodeFixture } from "../../features/workflows/definitions/node-fixture.ts";
+import type { LooseJson } from "../../harness/loose-json.ts";
 import { until } from "../../harness/until.ts";
 
 /** A workspace that outlives its run, so that a test can read what was done in it. All runs of the workflow share it. */
@@ -52,6 +53,47 @@ export async function approvalsOf(at: NodeFixture, id: string): Promise<{ id: st
 
 const terminal = /^WorkflowExecution(Completed|Failed|Cancelled|TimedOut)$/;
 
+const visitOf = ({ details: { state_name, visit } }: LooseJson): string => `${state_name} ${visit}`;
+
+/**
+ * Each line of the run, itself and those of its branches, enters a state and leaves it before the next; branches go their
+ * way while the run is at their state. @param wasCutOff what the run was at when it was ended from outside has no result
+ */
+function expectVisits(events: readonly LooseJson[], wasCutOff: boolean): void {
+  const lines = new Map<string, string[]>([["", []]]);
+  const givenUp = new Set(events.flatMap(({ details }) => details.cancelled ?? []));
+  for (const { type, details } of events) {
+    if (type === "WorkflowStateRetried") expect(lines.get(details.branch ?? "")?.at(-1)).toStartWith("Entered ");
+    if (type !== "WorkflowStateEntered" && type !== "WorkflowStateExited") continue;
+    const line: string[] = lines.get(details.branch ?? "") ?? [];
+    lines.set(details.branch ?? "", line);
+    line.push(`${type.slice("WorkflowState".length)} ${visitOf({ details })}`);
+    if (details.branch !== undefined) expect(lines.get("")?.at(-1)).toStartWith("Entered ");
+  }
+  for (const [branch, visits] of lines) {
+    const entered = visits
+      .filter((visit) => visit.startsWith("Entered "))
+      .map((visit) => visit.slice("Entered ".length));
+    const goneThrough = entered.flatMap((visit) => [`Entered ${visit}`, `Exited ${visit}`]);
+    const isCutOff = visits.length < goneThrough.length && (wasCutOff || givenUp.has(branch));
+    expect(visits).toEqual(isCutOff || (wasCutOff && branch === "") ? goneThrough.slice(0, -1) : goneThrough);
+  }
+}
+
+/** Each visit is undone once, in turn: begun, gone through, over. */
+function expectUndone(events: readonly LooseJson[]): void {
+  const kind = /^WorkflowCompensation(Started|Completed|Failed)$/;
+  const steps = events.filter(({ type }) => kind.test(type));
+  const begun = steps.filter(({ type }) => type === "WorkflowCompensationStarted").map(({ details }) => details);
+  const undone = begun.map(({ of_state, of_visit }) => `${of_state} ${of_visit}`);
+  expect(undone).toEqual([...new Set(undone)]);
+  const told = steps.map(
+    ({ type, details }) => `${kind.exec(type)?.[1] === "Started"} ${details.of_state} ${details.of_visit}`,
+  );
+  expect(told).toEqual(undone.flatMap((visit) => [`true ${visit}`, `false ${visit}`]));
+  if (steps.every(({ type }) => !type.endsWith("Failed"))) expectVisits(events, false);
+}
+
 /**
  * A run that is over: one beginning and one end in the log, sequences without a gap, every visit entered once and left
  * once before the next, one approval per question.
@@ -65,16 +107,12 @@ export async function expectOnce(at: NodeFixture, id: string): Promise<string[]>
   expect(types.filter((type) => terminal.test(type))).toEqual([types.at(-1) ?? ""]);
 
   const { state_visits, status } = await at.record(id);
-  const visits = events.flatMap(({ type, details: { state_name, visit } }) =>
-    /^WorkflowState(Entered|Exited)$/.test(type)
-      ? [`${type.slice("WorkflowState".length)} ${state_name} ${visit}`]
-      : [],
-  );
-  const entered = visits.filter((line) => line.startsWith("Entered")).map((line) => line.slice("Entered ".length));
-  const goneThrough = entered.flatMap((visit) => [`Entered ${visit}`, `Exited ${visit}`]);
-  // What a run was at when it was ended from outside has no result.
-  const wasCutOff = status === "cancelled" || status === "timed_out";
-  expect(visits).toEqual(wasCutOff ? goneThrough.slice(0, -1) : goneThrough);
+  // What is undone at the end counts as no visits of the run.
+  const undoing = types.indexOf("WorkflowCompensationStarted");
+  const before = undoing < 0 ? events : events.slice(0, undoing);
+  expectVisits(before, status === "cancelled" || status === "timed_out");
+  if (undoing >= 0) expectUndone(events.slice(undoing));
+  const entered = before.filter(({ type }) => type === "WorkflowStateEntered").map(visitOf);
   const expected = Object.entries(state_visits).flatMap(([name, count]) =>
     Array.from({ length: Number(count) }, (_, index) => `${name} ${index + 1}`),
   );

@@ -4,7 +4,7 @@ import { openFixture } from "../../features/tenants/fixture.ts";
 import { callsOf, minute } from "../../features/workflows/schedules/fixture.ts";
 import { until } from "../../harness/until.ts";
 
-const times = 200;
+const times = 100;
 
 test("starts that a dead node had before it are done once each", async () => {
   const at = await openFixture();
