@@ -325,7 +325,7 @@ test("progress is told at most once a second", () => {
   expect(told).toEqual([3, 5, 6]);
 });
 
-test("an item that an order tries again, of which its record has not told yet, ends no Map", () => {
+test("an item that an order just tries again ends no Map", () => {
   const company = new Company(mapOf(command(), numbers(1), { concurrency: 1, batch: 1 }));
   company.joins = () => false;
   company.start();

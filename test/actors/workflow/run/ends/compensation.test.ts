@@ -153,7 +153,7 @@ test("one that fails leaves itself and those not begun, and the end stays", () =
   expect(story.types.at(-1)).toBe("WorkflowExecutionFailed");
 });
 
-test("in all of its branches, and for each of its items, a compensation sees what it undoes", () => {
+test("branches and items of a compensation see what it undoes", () => {
   const said = system("undo {{state.name}} {{state.of.name}} {{state.of.visit}}", []);
   const asked = (story: RunStory): string => JSON.stringify([...story.sim.activities.values()]);
   const split = branches("CANCEL", 2, { a: { A: said }, b: { B: said } });
