@@ -1,5 +1,5 @@
 /** Entering and leaving states: the limits, what the blackboard says of the state at work, its time, its work. */
-import { isObject, type Json } from "../../kernel/json.ts";
+import type { Json } from "../../kernel/json.ts";
 import type { State } from "../definition.ts";
 import { endCompensated, fail } from "./ending.ts";
 import { isFull, undoneNow } from "./ends/compensation.ts";
@@ -22,7 +22,7 @@ export function enter(run: RunTurn, target: string, feedback: string | null): vo
   const visit = (Object.hasOwn(visits, target) ? (visits[target] ?? 0) : 0) + 1;
   if (state === undefined) fail(run, "unknown_state", `There is no state ${target}`);
   // Of several ways that a compensation goes.
-  else if (isCompensating(run.state)) enterUndoing(run, target, state, { feedback, ...undoneSeen(run) });
+  else if (isCompensating(run.state)) enterUndoing(run, target, state, { feedback });
   // Items are visits of their Map, which has been counted.
   else if (header.batch !== undefined) reach(run, target, header.batch.visit, state, feedback);
   else if (visit > state.max_state_visits) failByVisits(run, target, state.max_state_visits, visit);
@@ -77,12 +77,6 @@ function enterUndoing(run: RunTurn, name: string, state: State, seen: { feedback
   begin(run, state);
 }
 
-/** What the state that goes several ways undoes, for the states of its ways. */
-function undoneSeen({ state: { blackboard } }: RunTurn): { of?: Json } {
-  const { state = null } = blackboard;
-  return isObject(state) && state.of !== undefined ? { of: state.of } : {};
-}
-
 function reach(run: RunTurn, name: string, visit: number, state: State, feedback: string | null): void {
   arrive(run, name, visit, state);
   const { visits, transition_count } = run.state;
@@ -92,8 +86,7 @@ function reach(run: RunTurn, name: string, visit: number, state: State, feedback
     visits: { ...visits, [name]: visit },
     transition_count: transition_count + 1,
   });
-  // An item knows what its Map undoes.
-  run.note({ state: { name, feedback, visit, ...(run.state.header.batch === undefined ? {} : undoneSeen(run)) } });
+  run.note({ state: { name, feedback, visit } });
   begin(run, state);
 }
 

@@ -56,8 +56,7 @@ import {
   subrunOf,
 } from "./relevance.ts";
 import { settle } from "./settling.ts";
-import type { SignalReply } from "./signals/messages.ts";
-import { addItem, answeredBefore, deliver, forgetItem, takeBack } from "./signals/signals.ts";
+import { addItem, answeredBefore, deliver, forgetItem, signalTooLate, takeBack, waitsFor } from "./signals/signals.ts";
 import { begin, noteStart } from "./start/beginning.ts";
 import { callTimer, DEADLINE, isCompensating, isOver, RunState, retryTimer, stateTimer } from "./state.ts";
 import { timersOf } from "./timers.ts";
@@ -348,17 +347,12 @@ const isIdle = ({ work }: Current): boolean => work.of === "immediate" || work.o
 
 /** The signal that an item waits for; it goes back to the run where the item waits no more. */
 function itemSignalled(state: State, { run_id, entry, name, ...signal }: ItemSignal, context: Context): Result<never> {
-  const waits = (current: Current): boolean =>
-    current.entry === entry && current.work.of === "wait" && current.work.on === "signal";
+  const waits = (current: Current): boolean => current.entry === entry && waitsFor(current, name, context.now);
   if (placesOf(state?.current ?? null).some(({ current }) => waits(current))) {
     return atWork(state, context, waits, (_, run) => serve(run, signal));
   }
   const back = tell(workflowRunProtocol, run_id, "signal_returned", { name, ...signal }, { coCommit: true });
   return { state, effects: [back] };
-}
-
-function signalTooLate({ status, continued_as }: RunState): SignalReply {
-  return { outcome: "already_terminal", status, ...(continued_as === undefined ? {} : { continued_as }) };
 }
 
 const done: PauseReply = { outcome: "done" };

@@ -6,7 +6,7 @@
  */
 
 import { emit } from "../../kernel/effect.ts";
-import { type Json, jsonOrText } from "../../kernel/json.ts";
+import { isObject, type Json, jsonOrText } from "../../kernel/json.ts";
 import { iso } from "../../kernel/time.ts";
 import type { Context, Turn } from "../../kernel/turn.ts";
 import { TurnEffects } from "../../kernel/turn.ts";
@@ -185,7 +185,16 @@ export class RunTurn extends TurnEffects<WorkflowRunMessages> {
   /** The blackboard as the line in focus sees it. */
   get seen(): { readonly [key: string]: Json } {
     const { line } = this;
-    return line === null ? this.next.blackboard : { ...this.next.blackboard, ...line.notes };
+    const { blackboard } = this.next;
+    if (line === null) return blackboard;
+    const { state } = line.notes;
+    // What a compensation undoes is kept once for all of its lines.
+    const of = isObject(blackboard.state) ? blackboard.state.of : undefined;
+    return {
+      ...blackboard,
+      ...line.notes,
+      ...(of !== undefined && isObject(state) ? { state: { ...state, of } } : {}),
+    };
   }
   /** Takes a step that may throw: then nothing of it stays. */
   attempt(step: () => void): void {

@@ -29,10 +29,11 @@ export function scopesOf(definition: Definition, ways: Ways, paths: Paths): (pat
   const everything: Scope = scopeOf(new Set([...base, ...outer.flatMap(written)]));
   const stretches = Object.entries(states).flatMap(([name, state]): Stretch[] => {
     const path = pathOf(name, paths);
-    const scope = ways.undoing.has(name)
-      ? { ...scopeOf(new Set([...everything.roots, ...ways.undoing])), isUndoing: true }
-      : scopeOf(new Set([...everything.roots, ...beside(state, states, ways).flatMap(written)]));
-    const seen = ways.undoing.has(name) ? scope : { ...scope, late: lateFor(name, state, base, definition, ways) };
+    const near = beside(state, states, ways).flatMap(written);
+    const scope = ways.isUndoing(name)
+      ? { ...scopeOf(new Set([...everything.roots, ...ways.undoing, ...near])), isUndoing: true }
+      : scopeOf(new Set([...everything.roots, ...near]));
+    const seen = ways.isUndoing(name) ? scope : { ...scope, late: lateFor(name, state, base, definition, ways) };
     // Its own result is there when its transitions are decided on.
     const after = { ...seen, late: new Set([...seen.late].filter((key) => !written([name, state]).includes(key))) };
     return [{ path, scope: seen }, { path: `${path}.transitions`, scope: after }, ...itemStretches(state, path, seen)];

@@ -5,10 +5,11 @@ import { type Paths, pathOf, type Ways } from "./ways.ts";
 /** Adds the warnings `unreachable_state` and `loop`. */
 export function warnOfPaths(initial: string, ways: Ways, paths: Paths, findings: Findings): void {
   const fromStart = Object.hasOwn(ways.states, initial) ? ways.from(initial) : undefined;
+  const undoing = new Set([...ways.undoing].flatMap((name) => [name, ...ways.from(name)]));
   const told = new Set<string>();
   for (const name of Object.keys(ways.states)) {
     const path = pathOf(name, paths);
-    const isMeant = name === initial || ways.undoing.has(name);
+    const isMeant = name === initial || undoing.has(name);
     if (fromStart !== undefined && !isMeant && !fromStart.has(name)) {
       findings.warn(path, "unreachable_state", "No transition leads here from the initial state");
     }

@@ -24,6 +24,12 @@ export class Ways {
     this.undoing = undoingIn(states);
   }
 
+  /** Whether a state undoes others, or stands in a branch of one that does. */
+  isUndoing(name: string): boolean {
+    const around = stateIn(this.states, name)?.branch?.state;
+    return this.undoing.has(name) || (around !== undefined && this.undoing.has(around));
+  }
+
   /** The states that some way of at least one step leads to. */
   from(name: string): ReadonlySet<string> {
     const known = this.reach.get(name);
@@ -43,8 +49,8 @@ export class Ways {
 
   private stepsFrom(name: string): readonly string[] {
     const state = stateIn(this.states, name);
-    if (state === undefined || this.undoing.has(name)) return [];
-    const next = state.transitions.map(({ target }) => target);
+    if (state === undefined) return [];
+    const next = this.undoing.has(name) ? [] : state.transitions.map(({ target }) => target);
     return state.kind === "Branch" ? [...next, ...state.branches.map(({ initial_state }) => initial_state)] : next;
   }
 }

@@ -6,7 +6,7 @@ import { workflowRunProtocol } from "../messages.ts";
 import type { RunTurn } from "../turn.ts";
 import type { Line } from "../work.ts";
 import { batchOf, row, underWay, workOf } from "./item-rows.ts";
-import type { ItemRow } from "./progress.ts";
+import type { FirstWait, ItemRow } from "./progress.ts";
 import { itemsFact } from "./rows.ts";
 
 /** News of single items is told at most so often, ms, where nothing waits for it. */
@@ -36,10 +36,13 @@ export function closeTurn(run: RunTurn): void {
   const cancelled = kept.length - failed;
   const surplus = Math.max(0, slots - lines.length - todo.length);
   const isOver = lines.length + todo.length === 0;
-  const isNews = told.failed !== failed || told.cancelled !== cancelled || told.orders !== orders;
+  const wait = firstWait(lines);
+  const isNews =
+    told.failed !== failed || told.cancelled !== cancelled || told.orders !== orders || !isSame(told.wait, wait);
   const isDue = told.succeeded !== succeeded && run.now - told.at >= tellEveryMs;
   if (surplus === 0 && !isOver && !isNews && !isDue) return;
   const seq = work.seq + 1;
+  const waits = wait === undefined ? {} : { wait };
   const returned = work.returned + surplus;
   const is_gone = isOver && kept.length === 0;
   run.work({
@@ -47,14 +50,26 @@ export function closeTurn(run: RunTurn): void {
     seq,
     returned,
     slots: slots - surplus,
-    told: { succeeded, failed, cancelled, orders, at: run.now },
+    told: { succeeded, failed, cancelled, orders, at: run.now, ...waits },
   });
   const waiting = Math.max(0, todo.length - Math.max(0, slots - lines.length));
-  const said = { seq, succeeded, failed, cancelled, todo: waiting, returned, orders };
+  const said = { seq, succeeded, failed, cancelled, todo: waiting, returned, orders, ...waits };
   const { run_id } = batchOf(run.state.header);
   run.tell(workflowRunProtocol, run_id, "items_reported", { batch: run.id, ...said, is_gone }, { coCommit: true });
   if (is_gone) run.change({ status: "completed" });
 }
+
+/** The Wait among the items at work whose time is up first. */
+function firstWait(lines: readonly Line[]): FirstWait | undefined {
+  const open = lines.flatMap(({ current }): FirstWait[] =>
+    current?.work.of === "wait" ? [{ kind: current.work.on, expires_at: current.work.until }] : [],
+  );
+  const at = ({ expires_at }: FirstWait): number => expires_at ?? Number.MAX_SAFE_INTEGER;
+  return open.toSorted((one, other) => at(one) - at(other))[0];
+}
+
+const isSame = (one: FirstWait | undefined, other: FirstWait | undefined): boolean =>
+  one?.kind === other?.kind && one?.expires_at === other?.expires_at;
 
 /** Puts on record what became of items in this turn: those that ended, and those that began or go on differently. */
 function write(run: RunTurn): void {

@@ -18,7 +18,7 @@ import type { RunState } from "../state.ts";
 import type { RunTurn } from "../turn.ts";
 import type { WorkOf } from "../work.ts";
 import { itemsOf, readBy } from "./items.ts";
-import { counts, freeSlots, isComplete, isTooMany, type OpenBatch } from "./progress.ts";
+import { counts, freeSlots, isComplete, isOrdered, isTooMany, type OpenBatch } from "./progress.ts";
 import { itemsFact } from "./rows.ts";
 
 type MapWork = WorkOf<"map">;
@@ -63,10 +63,13 @@ export const mapKind: KindOfState<"Map"> = {
     const { work } = run.current;
     if (work.of !== "map" || work.phase !== "running") return false;
     const { failed } = counts(work);
-    if (isTooMany(failed, work.total, run.stateOf("Map").tolerate)) beginCollecting(run, { ...work, is_lost: true });
-    else if (isComplete(work)) beginCollecting(run, work);
-    else return run.state.paused_at === null && distribute(run, work);
-    return true;
+    const isLost = isTooMany(failed, work.total, run.stateOf("Map").tolerate);
+    // One that failed may just be tried again, by an order that its report does not know of.
+    if ((isLost || isComplete(work)) && isOrdered(work)) {
+      beginCollecting(run, { ...work, is_lost: isLost });
+      return true;
+    }
+    return !isLost && run.state.paused_at === null && distribute(run, work);
   },
 
   mapCollected(run, outcome) {
@@ -183,7 +186,13 @@ function beginCollecting(run: RunTurn, work: MapWork): void {
   run.work({ ...work, phase: "collecting", batches: [], skipped: [], succeeded });
   const { total } = work;
   run.perform(mapResults, { ...placeOf(run), total }, { id: collectId(run), then: "map_collected" });
-  tellProgress(run, succeeded, failed, total);
+  if (!isTold(run, work)) tellProgress(run, succeeded, failed, total);
+}
+
+/** Whether this very turn told progress. */
+function isTold(run: RunTurn, { told_at }: MapWork): boolean {
+  const before = run.before.current?.work;
+  return before?.of === "map" && before.told_at !== told_at;
 }
 
 function giveUp(run: RunTurn, { batches, total }: MapWork, reason: string): void {
@@ -196,7 +205,8 @@ function giveUp(run: RunTurn, { batches, total }: MapWork, reason: string): void
 export function noteProgress(run: RunTurn): void {
   const work = run.workOf("map");
   const { succeeded, failed } = counts(work);
-  if (succeeded + failed === 0 || (work.told_at !== null && run.now - work.told_at < progressEveryMs)) return;
+  // A Map that is over within a second tells of its end alone.
+  if (succeeded + failed === 0 || run.now - (work.told_at ?? run.current.entered_at) < progressEveryMs) return;
   run.work({ ...work, told_at: run.now });
   tellProgress(run, succeeded, failed, work.total);
 }

@@ -10,6 +10,13 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Nullable, Text } from "../../../kernel/schema.ts";
 
 const Count = Type.Integer({ minimum: 0 });
+/** The Wait among items whose time is up first; `expires_at` in Unix ms, null: it waits without an end. */
+export const FirstWait = Type.Object({
+  kind: Type.Union([Type.Literal("time"), Type.Literal("signal"), Type.Literal("stimulus")]),
+  expires_at: Nullable(Type.Integer()),
+});
+export type FirstWait = Static<typeof FirstWait>;
+
 /** Position in the list of items. */
 export const Index = Type.Integer({ minimum: 0 });
 
@@ -26,6 +33,8 @@ const told = {
   returned: Count,
   /** Orders for single items that it has carried out or refused, all together. */
   orders: Count,
+  /** Absent: no item of it waits. */
+  wait: Type.Optional(FirstWait),
 };
 
 /** A child record as its run knows it; one whose items have all succeeded is no longer there. */
@@ -102,7 +111,14 @@ export const batchWork = {
   returned: Count,
   orders: Count,
   /** What the run was last told, and when, Unix ms. */
-  told: Type.Object({ succeeded: Count, failed: Count, cancelled: Count, orders: Count, at: Type.Integer() }),
+  told: Type.Object({
+    succeeded: Count,
+    failed: Count,
+    cancelled: Count,
+    orders: Count,
+    at: Type.Integer(),
+    wait: Type.Optional(FirstWait),
+  }),
 };
 
 /** What a child record tells its run. */
@@ -130,12 +146,14 @@ export function counts({ batches, succeeded, skipped }: Pick<MapProgress, "batch
   };
 }
 
-/** Whether every item has come to an end, and no order is under way that may change that. */
+/** Whether no order is under way that may change how the items stand. */
+export const isOrdered = ({ batches }: Pick<MapProgress, "batches">): boolean =>
+  batches.every(({ ordered, orders }) => ordered === orders);
+
+/** Whether every item has come to an end. */
 export function isComplete(work: Pick<MapProgress, "total" | "batches" | "succeeded" | "skipped">): boolean {
   const { succeeded, failed, cancelled } = counts(work);
-  return (
-    succeeded + failed + cancelled === work.total && work.batches.every(({ ordered, orders }) => ordered === orders)
-  );
+  return succeeded + failed + cancelled === work.total;
 }
 
 /** Whether more have failed than the Map tolerates. */
@@ -151,6 +169,7 @@ export function isTooMany(
 export function reported(batches: readonly OpenBatch[], { batch: id, is_gone, ...said }: Report): OpenBatch[] {
   return batches.flatMap((batch) => {
     if (batch.id !== id || said.seq <= batch.seq) return [batch];
-    return is_gone ? [] : [{ ...batch, ...said }];
+    const { wait: _, ...had } = batch;
+    return is_gone ? [] : [{ ...had, ...said }];
   });
 }

@@ -1,6 +1,6 @@
 /** What a run at a Map, and its child records, do with the messages between them. */
 import type { Receive } from "../../../kernel/actor.ts";
-import { reply, tell } from "../../../kernel/effect.ts";
+import { fact, reply, tell } from "../../../kernel/effect.ts";
 import type { Context } from "../../../kernel/turn.ts";
 import { guarded } from "../guarded.ts";
 import { type WorkflowRunMessages, workflowRunProtocol } from "../messages.ts";
@@ -50,9 +50,15 @@ export const mapReceive = (within: Within): Pick<Receive<RunState, WorkflowRunMe
   },
 
   items_reported(state, report, context) {
-    const work = state?.current?.work;
+    if (state === null) {
+      // The run was erased, and rows of the record may have come after that.
+      const closing = tell(workflowRunProtocol, report.batch, "close_items", { reason: "deleted" });
+      const gone = fact(itemsFact, { of: "gone", run_id: context.key });
+      return { state, effects: report.is_gone ? [gone] : [gone, closing] };
+    }
+    const work = state.current?.work;
     const isKnown = work?.of === "map" && work.batches.some(({ id }) => id === report.batch);
-    if (state === null || !isKnown) {
+    if (!isKnown) {
       // The Map is over: what it opened may not have heard of that.
       const closing = tell(workflowRunProtocol, report.batch, "close_items", { reason: "map_ended" });
       return { state, effects: report.is_gone ? [] : [closing] };

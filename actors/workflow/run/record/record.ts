@@ -187,25 +187,37 @@ function stateOutputs({ outputs, blackboard }: Pick<RunState, "outputs" | "black
 /** What the run waits for; of several that whose time is up first. */
 function waitingFor(current: Current | null): WaitingFor | null {
   const at = ({ expires_at }: WaitingFor): number => (expires_at === null ? Infinity : Date.parse(expires_at));
-  const open = placesOf(current).flatMap(({ current }) => waitOf(current) ?? []);
+  const open = placesOf(current).flatMap(({ current }) => waitsOf(current));
   // As long as their times are the same, the one that has waited longest is the first.
   return open.toSorted((one, other) => (at(one) === at(other) ? 0 : at(one) - at(other)))[0] ?? null;
 }
 
-/** What the state at work at one place waits for. A Branch waits for whom its lines wait for. */
-function waitOf(current: Current): WaitingFor | null {
+/** What the state at work at one place waits for; a Map for what its items do. A Branch waits for whom its lines wait for. */
+function waitsOf(current: Current): readonly WaitingFor[] {
   const { name: state_name, work } = current;
   switch (work.of) {
     case "human":
-      return { kind: "approval", approval_id: work.approval_id, state_name, expires_at: iso(work.expires_at) };
+      return [{ kind: "approval", approval_id: work.approval_id, state_name, expires_at: iso(work.expires_at) }];
     case "wait":
-      return { kind: work.on, state_name, expires_at: isoOrNull(work.until) };
+      return [{ kind: work.on, state_name, expires_at: isoOrNull(work.until) }];
     case "branch":
-      return null;
+      return [];
     default: {
       const first = firstWait(current);
-      if (first === null) return null;
-      return { kind: "tool_call", approval_id: first.approval_id, state_name, expires_at: iso(first.expires_at) };
+      const waits = work.of === "map" ? work.batches.flatMap(({ wait }) => wait ?? []) : [];
+      return [
+        ...waits.map(({ kind, expires_at }) => ({ kind, state_name, expires_at: isoOrNull(expires_at) })),
+        ...(first === null
+          ? []
+          : [
+              {
+                kind: "tool_call" as const,
+                approval_id: first.approval_id,
+                state_name,
+                expires_at: iso(first.expires_at),
+              },
+            ]),
+      ];
     }
   }
 }

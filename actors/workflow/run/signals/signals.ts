@@ -28,6 +28,11 @@ export function answeredBefore({ heard = [] }: Pick<RunState, "heard">, { work_i
   return heard.find((one) => one.work_id === work_id)?.reply ?? null;
 }
 
+/** The answer of a run that is over. */
+export function signalTooLate({ status, continued_as }: Pick<RunState, "status" | "continued_as">): SignalReply {
+  return { outcome: "already_terminal", status, ...(continued_as === undefined ? {} : { continued_as }) };
+}
+
 /** Takes a signal from outside to where it goes. */
 export function deliver(run: RunTurn, asked: Asked, serve: Serve): SignalReply {
   const { signal_name, work_id } = asked;
@@ -104,7 +109,7 @@ function handOver(run: RunTurn, { name, ...signal }: Signal, serve: Serve): bool
 }
 
 /** A Wait whose time is up by its stored deadline waits no more. */
-function waitsFor({ work, deadline_at }: Place["current"], name: string, now: number): boolean {
+export function waitsFor({ work, deadline_at }: Place["current"], name: string, now: number): boolean {
   return work.of === "wait" && work.on === "signal" && work.signal === name && (deadline_at ?? now + 1) > now;
 }
 

@@ -41,6 +41,14 @@ describe("warnings of the further kinds", () => {
       END: noop(),
     });
     expect(warned(document)).toEqual([["spec.states.A.branches.0.states.L2", "unreachable_state"]]);
+    const undoing = withMember(
+      branches({ L1: noop(to("L3")), L3: noop() }, { R1: noop(), R2: noop() }),
+      "transitions",
+      [],
+    );
+    expect(warned(manifestOf({ A: noop({ compensate: "UNDO" }), UNDO: undoing }))).toEqual([
+      ["spec.states.UNDO.branches.1.states.R2", "unreachable_state"],
+    ]);
   });
 
   test("what has no effect", () => {
@@ -133,6 +141,10 @@ describe("paths that no state writes", () => {
     const document = (text: string, other = "") =>
       manifestOf({ A: noop({ compensate: "UNDO", ...to("END") }), UNDO: prompt(text), END: prompt(other || "done") });
     expect(messages(document(good))).toEqual([]);
+    const inside = withMember(branches({ L1: prompt(good) }, { R1: prompt(`{{L1}}${good}`) }), "transitions", []);
+    expect(messages(manifestOf({ A: noop({ compensate: "UNDO" }), UNDO: inside }))).toEqual([
+      expect.stringContaining("spec.states.UNDO.branches.1.states.R1.prompt: L1 is written"),
+    ]);
     expect(messages(document("{{state.of.nmae}}"))).toEqual([
       "spec.states.UNDO.prompt: state.of.nmae does not exist; did you mean name?",
     ]);

@@ -176,7 +176,7 @@ export class Company {
     } else if (fact.of === "map") {
       this.hasEnded = fact.ended;
       if (!fact.ended) this.rows.clear();
-    } else if (!this.isGone) {
+    } else {
       for (const row of fact.items) {
         const before = this.rows.get(row.index);
         if (row.attempts > 0 && row.attempts !== (before?.attempts ?? 0)) {

@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import type { Json } from "../../../../actors/kernel/json.ts";
 import type { State } from "../../../../actors/workflow/definition.ts";
 import { reported } from "../../../../actors/workflow/run/map/progress.ts";
+import { runElement } from "../../../../actors/workflow/run/record/record.ts";
 import { agent, mapOf, noop, runId, subworkflow, system, ways, writes } from "../fixture.ts";
 import { Company } from "./company.ts";
 
@@ -321,7 +322,18 @@ test("progress is told at most once a second", () => {
   const told = company.events
     .filter(({ type }) => type === "WorkflowMapProgress")
     .map(({ details }) => details.succeeded);
-  expect(told).toEqual([1, 3, 5, 6]);
+  expect(told).toEqual([3, 5, 6]);
+});
+
+test("an item that an order just tries again ends no Map", () => {
+  const company = new Company(mapOf(command(), numbers(1), { concurrency: 1, batch: 1 }));
+  company.joins = () => false;
+  company.start();
+  company.post();
+  company.ask(runId, "item", { state: "EACH", index: 0, order: "retry" });
+  finish(company, 0, 3);
+  expect(company.isCollecting).toBe(false);
+  expect(company.rows.get(0)).toMatchObject({ status: "running", attempts: 2 });
 });
 
 test("a Map that failed is tried again with all of its items, and forgets those before", () => {
@@ -371,6 +383,19 @@ test("a signal goes to the item that has waited longest for it, and to the next 
   company.collect();
   const results = company.result.results as ({ payload: Json } | null)[];
   expect(results.map((one) => one?.payload ?? null)).toEqual(["first", null, "second"]);
+});
+
+test("the run waits for what its items do, and says which is the first to be over", () => {
+  const wait = { ...noop(), kind: "Wait", for: { what: "seconds", seconds: "{{item}}" } } as State;
+  const company = new Company(mapOf(wait, [30, 10, 20], { concurrency: 3, batch: 2 })).start().settle();
+  const waiting = () => runElement({ execution_id: runId, tenant_id: "north" }, company.state).waiting_for;
+  const at = (seconds: number) => new Date(company.now + seconds * 1_000).toISOString();
+  expect(waiting()).toEqual({ kind: "time", state_name: "EACH", expires_at: at(10) });
+  company.item(1, "cancel");
+  expect(waiting()?.expires_at).toBe(at(20));
+  company.item(2, "cancel");
+  company.item(0, "cancel");
+  expect(waiting()).toBeNull();
 });
 
 test("a large blackboard is copied into few records, one in a turn", () => {

@@ -15,7 +15,8 @@ const maxPageBytes = 8 * 1_048_576;
 export interface ItemsOf {
   readonly runId: string;
   readonly state: string;
-  readonly visit: number;
+  /** Null: the last one. */
+  readonly visit: number | null;
 }
 
 export interface ShownItem {
@@ -50,7 +51,8 @@ export function itemRecords(sql: Sql) {
     from workflow_maps m cross join lateral generate_series(0, m.total - 1) as place
     left join workflow_items i on i.run_id = m.run_id and i.state_name = m.state_name and i.visit = m.visit
       and i.attempt = m.attempt and i.item = place
-    where m.tenant = ${tenant} and m.run_id = ${runId} and m.state_name = ${state} and m.visit = ${visit}`;
+    where m.tenant = ${tenant} and m.run_id = ${runId} and m.state_name = ${state}
+      and m.visit = ${visit === null ? sql`(select max(visit) from workflow_maps where run_id = ${runId} and state_name = ${state})` : visit}`;
 
   return {
     /**

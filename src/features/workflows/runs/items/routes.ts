@@ -34,10 +34,9 @@ export function itemRoutes(options: ItemRoutesOptions): readonly Route[] {
       refusals: ["workflow_execution_not_found", "unknown_state"],
       handler: async ({ tenant, params, query }) => {
         const { state, status = null } = query;
-        const { visits } = (await runs.find(tenant, params.id)).state;
+        await runs.find(tenant, params.id);
         const page = pageOf(query, 1);
-        const last = Object.hasOwn(visits, state) ? (visits[state] ?? 0) : 0;
-        const of = { runId: params.id, state, visit: query.visit ?? last };
+        const of = { runId: params.id, state, visit: query.visit ?? null };
         const { rows, limit } = await records.list(tenant, of, status, page);
         // Items are there of Maps alone; where none are, the definition says why. It is part of the bulky state.
         if (rows.length === 0) await requireMap(runs, tenant, params.id, state);

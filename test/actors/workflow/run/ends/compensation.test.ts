@@ -5,7 +5,7 @@ import type { Json } from "../../../../../actors/kernel/json.ts";
 import type { Definition, State } from "../../../../../actors/workflow/definition.ts";
 import { runGraph, StepFold } from "../../../../../actors/workflow/run/record/graph.ts";
 import { runRecord } from "../../../../../actors/workflow/run/record/record.ts";
-import { branches, definitionOf, human, noop, runId, subworkflow, system, ways, writes } from "../../fixture.ts";
+import { branches, definitionOf, human, mapOf, noop, runId, subworkflow, system, ways, writes } from "../../fixture.ts";
 import { RunStory } from "../../scenario.ts";
 
 const undo = (name: string, state: State): State => ({ ...state, compensate: name });
@@ -161,6 +161,19 @@ test("one that fails leaves itself and those not begun, and the end stays", () =
   });
   expect(story.event("WorkflowCompensationFailed").details).toMatchObject({ of_state: "BOOK", of_visit: 1 });
   expect(story.types.at(-1)).toBe("WorkflowExecutionFailed");
+});
+
+test("branches and items of a compensation see what it undoes", () => {
+  const said = system("undo {{state.name}} {{state.of.name}} {{state.of.visit}}", []);
+  const asked = (story: RunStory): string => JSON.stringify([...story.sim.activities.values()]);
+  const split = branches("CANCEL", 2, { a: { A: said }, b: { B: said } });
+  const story = told({ ...trip, ...split }).decide("rejected");
+  for (const name of ["A", "B"])
+    expect(asked(story)).toMatch(new RegExp(`_1":"${name}","SVC_ARG_2":"BOOK","SVC_ARG_3":"1"`));
+  const each = told({ ...trip, CANCEL: mapOf(said, [1]) }).decide("rejected");
+  const [open] = each.sim.told.filter((one) => one.effect === "tell" && one.message.type === "open_items");
+  const of = { name: "BOOK", visit: 1 };
+  expect(open).toMatchObject({ message: { body: { blackboard: { state: { name: "CANCEL", of } } } } });
 });
 
 test("a compensation has its retries, its timeout and no transitions", () => {
