@@ -175,12 +175,15 @@ export function leaveCall(run: RunTurn, { invocation, again_at }: CallWork, reas
   goesOn(run, invocation);
 }
 
-/** People have not answered in time, and the policy that asked them wants the run to fail of that, whatever its rules. */
+/**
+ * People have not answered in time, and the policy that asked them wants the run to fail of that, whatever its rules and
+ * whichever branch it is in. An item of a Map fails by itself.
+ */
 export function failByPeople(run: RunTurn, { result }: CallOutcome): void {
   const { deadline_at, entry } = run.current;
   if (deadline_at !== null) run.cancelTimer(stateTimer(entry));
   run.move({ current: null });
-  fail(run, "tool_approval_timed_out", String(result.message ?? "No person approved the call in time"));
+  fail(run, "tool_approval_timed_out", String(result.message ?? "No person approved the call in time"), true);
 }
 
 /** A failed call in the words of results. */

@@ -30,6 +30,10 @@ export const Initiator = Type.Object({
 });
 export type Initiator = Static<typeof Initiator>;
 
+/** A deployer, and the tenant in which it deployed. */
+export const DeployedBy = Type.Object({ starter: Starter, tenant: Text });
+export type DeployedBy = Static<typeof DeployedBy>;
+
 export const RunHeader = Type.Object({
   workflow_id: Text,
   workflow_name: Text,
@@ -49,6 +53,8 @@ export const RunHeader = Type.Object({
   tier: Type.Optional(Nullable(Text)),
   /** Of what it starts: an agent that names none gets this one. Null: the agent's default. */
   security_context: Nullable(Text),
+  /** Who deployed the workflow, where it names a security context of its own. Absent: that is not known. */
+  deployed_by: Type.Optional(DeployedBy),
   /** Blocking parents wait for the end. */
   parent: Nullable(
     Type.Object({
