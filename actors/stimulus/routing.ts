@@ -127,7 +127,9 @@ export function classified({ workflow_id, workflow_name }: StimulusRun, detail: 
  * @param takenBy runs that took it
  */
 export function settledWithTakers(settlement: Settlement, takenBy: readonly string[]): Settlement {
-  return settlement.status === "rejected" && takenBy.length > 0 ? { status: "classified", started: null, detail: null } : settlement;
+  return settlement.status === "rejected" && takenBy.length > 0
+    ? { status: "classified", started: null, detail: null }
+    : settlement;
 }
 
 /** A run that an earlier attempt started under a configuration that has changed since. */
