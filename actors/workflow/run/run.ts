@@ -14,7 +14,7 @@
 
 import { defineActor } from "../../kernel/actor.ts";
 import { auditEntry } from "../../kernel/audit.ts";
-import { schedule, tell } from "../../kernel/effect.ts";
+import { tell } from "../../kernel/effect.ts";
 import type { BodyOf } from "../../kernel/message.ts";
 import { iso } from "../../kernel/time.ts";
 import type { Context } from "../../kernel/turn.ts";
@@ -58,6 +58,7 @@ import { settle, tooLarge } from "./settling.ts";
 import type { SignalReply } from "./signals/messages.ts";
 import { addItem, answeredBefore, deliver, forgetItem, takeBack } from "./signals/signals.ts";
 import { callTimer, DEADLINE, isCompensating, isOver, RunState, retryTimer, stateTimer } from "./state.ts";
+import { timersOf } from "./timers.ts";
 import { type Result, RunTurn, unchanged } from "./turn.ts";
 import { commandUsed } from "./usage.ts";
 import { migrate } from "./versions/migrating.ts";
@@ -316,31 +317,6 @@ export const workflowRun = defineActor({
     },
   },
 });
-
-/** For the whole run and for the state at work, where they have a deadline. */
-function timersOf(state: RunState) {
-  const { deadline_at, current } = state;
-  if (isOver(state)) return [];
-  const whole = deadline_at === null || isCompensating(state) ? [] : [schedule(DEADLINE, deadline_at, "deadline", {})];
-  return [
-    ...whole,
-    ...placesOf(current)
-      .flatMap(({ current }) => [timerAt(current), callAt(current)])
-      .filter((one) => one !== null),
-  ];
-}
-
-function timerAt({ entry, deadline_at, work }: Current) {
-  if (work.of === "backoff") return schedule(retryTimer(entry), work.until, "retry_due", { entry });
-  if (deadline_at === null || work.of === "immediate") return null;
-  return schedule(stateTimer(entry), deadline_at, "state_overdue", { entry });
-}
-
-/** Of a call that is tried again. */
-function callAt({ entry, work }: Current) {
-  const due = "again_at" in work ? work.again_at : null;
-  return due === null ? null : schedule(callTimer(entry), due, "call_due", { entry });
-}
 
 function noteStart(run: RunTurn): void {
   const { header, deadline_at } = run.state;

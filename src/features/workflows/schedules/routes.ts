@@ -77,7 +77,7 @@ export function scheduleRoutes({ schedules, sql, rates, newRunId, newId }: Sched
           sql,
           async (id, fresh) => {
             const { started, headers } = await schedules.run(call, call.params, call.body.input, id, fresh);
-            const { retry_of: _, ...body } = started;
+            const { retry_of: _, forked_from: __, ...body } = started;
             return reply(200, body, { ...headers, Location: `/v1/workflows/executions/${body.execution_id}` });
           },
           newRunId,
