@@ -1,5 +1,6 @@
 /** Whether a stimulus is one that a source starts something for, and what it is matched by. */
-import { type Matter, matcherOf } from "../template/matching.ts";
+import { Effort } from "../template/effort.ts";
+import { type Matter, matcherOf, matchSteps } from "../template/matching.ts";
 import { payloadOf } from "./content.ts";
 import type { Stimulus } from "./stimulus.ts";
 
@@ -37,6 +38,6 @@ export function ignoredBy(
   const matches = matcherOf(match, () => {
     isFault = true;
   });
-  if (matches(matter())) return null;
+  if (matches(matter(), new Effort(matchSteps))) return null;
   return isFault ? "match_failed" : "match";
 }

@@ -122,12 +122,14 @@ export function classified({ workflow_id, workflow_name }: StimulusRun, detail: 
 }
 
 /**
- * How a stimulus ends that some Waits took: where nothing routed it, with what they do.
+ * How a stimulus ends that some Waits took: where nothing routed it, with what they do. A router that is not sure enough
+ * of any workflow says that there is none to start; faults of routing stay faults, to be mended and replayed.
  * @param takenBy runs that took it
  */
 export function settledWithTakers(settlement: Settlement, takenBy: readonly string[]): Settlement {
-  const isUnrouted = settlement.status !== "classified" && settlement.code === unrouted;
-  return isUnrouted && takenBy.length > 0 ? { status: "classified", started: null, detail: null } : settlement;
+  return settlement.status === "rejected" && takenBy.length > 0
+    ? { status: "classified", started: null, detail: null }
+    : settlement;
 }
 
 /** A run that an earlier attempt started under a configuration that has changed since. */

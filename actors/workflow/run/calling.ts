@@ -5,10 +5,8 @@
  * is up: with an id of its own in the record of calls, and the same key.
  */
 
-import type { Decided } from "../../approval/people.ts";
 import { workflowRunKind } from "../../execution/child.ts";
 import { isObject, type Json } from "../../kernel/json.ts";
-import { iso } from "../../kernel/time.ts";
 import type { CallingRun } from "../../tool/calling-run.ts";
 import { type CallOutcome, toolCallProtocol } from "../../tool-call/messages.ts";
 import { type ToolCall, type ToolCalled, toolCall } from "./activities/tool-call.ts";
@@ -16,6 +14,7 @@ import { childWaiting } from "./child-waits.ts";
 import { fail } from "./ending.ts";
 import { StateFault } from "./kind.ts";
 import type { NewsOf } from "./messages.ts";
+import { tellPeople } from "./people.ts";
 import { toolCallId } from "./relevance.ts";
 import { callTimer, stateTimer } from "./state.ts";
 import type { RunTurn } from "./turn.ts";
@@ -127,17 +126,10 @@ export function onPeople<W extends CallWork>(
   work: W,
   { asked, decided, tool }: Pick<NewsOf<"tool_waiting">, "asked" | "decided"> & { readonly tool: string },
 ): W {
-  if (decided !== null) {
-    resolved(run, decided);
-    goesOn(run, work.invocation);
-  }
+  tellPeople(run, { asked, decided });
+  if (decided !== null) goesOn(run, work.invocation);
   if (asked === null) return decided === null ? work : { ...work, since: run.now };
-  const { approval_id, prompt, expires_at } = asked;
-  run.emit("HumanInputRequested", {
-    message: "Waiting for a decision",
-    state_name: run.current.name,
-    details: { approval_id, prompt, default_response: null, expires_at: iso(expires_at) },
-  });
+  const { approval_id, expires_at } = asked;
   childWaiting(run, {
     child_execution_id: work.invocation,
     waiting: { approval_id, tool, expires_at },
@@ -145,14 +137,6 @@ export function onPeople<W extends CallWork>(
     most_ms: Math.max(0, expires_at - run.now) + graceMs,
   });
   return { ...work, approval_id };
-}
-
-function resolved(run: RunTurn, { approval_id, status, decision, via, decided_at }: Decided): void {
-  run.emit("HumanInputResolved", {
-    message: `The approval was ${status}`,
-    state_name: run.current.name,
-    details: { approval_id, status, decision, via, decided_at },
-  });
 }
 
 /** No person is waited for any more. */
@@ -175,12 +159,15 @@ export function leaveCall(run: RunTurn, { invocation, again_at }: CallWork, reas
   goesOn(run, invocation);
 }
 
-/** People have not answered in time, and the policy that asked them wants the run to fail of that, whatever its rules. */
+/**
+ * People have not answered in time, and the policy that asked them wants the run to fail of that, whatever its rules and
+ * whichever branch it is in. An item of a Map fails by itself.
+ */
 export function failByPeople(run: RunTurn, { result }: CallOutcome): void {
   const { deadline_at, entry } = run.current;
   if (deadline_at !== null) run.cancelTimer(stateTimer(entry));
   run.move({ current: null });
-  fail(run, "tool_approval_timed_out", String(result.message ?? "No person approved the call in time"));
+  fail(run, "tool_approval_timed_out", String(result.message ?? "No person approved the call in time"), true);
 }
 
 /** A failed call in the words of results. */

@@ -16,7 +16,7 @@ import { toolMessages } from "./activities/tool-call.ts";
 import { agentStart, cleanup, commandRun, runStart, webhookCall } from "./activities.ts";
 import { mapMessages } from "./map/messages.ts";
 import { BufferedSignal, signalMessages } from "./signals/messages.ts";
-import { RunHeader, RunStatus } from "./state.ts";
+import { DeployedBy, RunHeader, RunStatus } from "./state.ts";
 
 const Entry = Type.Object({ entry: Type.Integer() });
 
@@ -148,6 +148,7 @@ export const workflowRunProtocol = defineProtocol({
           definition: Definition,
           /** Security contexts that bind what its runs start. */
           ceilings: Type.Array(Type.String()),
+          deployed_by: Type.Optional(DeployedBy),
         }),
         by: AuditedBy,
       }),

@@ -30,6 +30,10 @@ export const Initiator = Type.Object({
 });
 export type Initiator = Static<typeof Initiator>;
 
+/** A deployer, and the tenant in which it deployed. */
+export const DeployedBy = Type.Object({ starter: Starter, tenant: Text });
+export type DeployedBy = Static<typeof DeployedBy>;
+
 export const RunHeader = Type.Object({
   workflow_id: Text,
   workflow_name: Text,
@@ -51,6 +55,8 @@ export const RunHeader = Type.Object({
   security_context: Nullable(Text),
   /** That its workflow names for calls of its own; absent: none, and the one above counts. */
   own_context: Type.Optional(Text),
+  /** Who deployed the workflow, where it names a security context of its own. Absent: that is not known. */
+  deployed_by: Type.Optional(DeployedBy),
   /** Blocking parents wait for the end. */
   parent: Nullable(
     Type.Object({

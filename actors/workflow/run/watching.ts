@@ -7,10 +7,14 @@ import type { AnyKind } from "./kind.ts";
 import type { RunTurn } from "./turn.ts";
 import type { Current } from "./work.ts";
 
+/** What takes stimuli, each once: a state, in a Map one of its items. @param item its index; null: none */
+export const takingName = (state: string, item: number | null): string => (item === null ? state : `${state}[${item}]`);
+
 /** Looks back for what came before the state at work was entered. What comes from now on finds it by its work (`of: "wait"`). */
 export function lookBack(run: RunTurn, watch: Watch): void {
   const { entry, name, entered_at } = run.current;
-  const input = { ...watch, entry, state_name: name, since: entered_at - lookBackMs };
+  const state_name = takingName(name, run.itemIndex);
+  const input = { ...watch, entry, state_name, since: entered_at - lookBackMs };
   run.perform(stimulusWatch, input, { id: watchId(run.id, entry), then: "stimulus_found" });
 }
 
@@ -40,7 +44,7 @@ export function take(kind: AnyKind, run: RunTurn, stimulus: TakenStimulus, isFou
   const { name, entry } = run.current;
   const { stimulus_id } = stimulus;
   const run_id = run.state.header.batch?.run_id ?? run.id;
-  run.fact(stimulusTaken, { stimulus_id, taker: run.id, run_id, state_name: name });
+  run.fact(stimulusTaken, { stimulus_id, taker: run.id, run_id, state_name: takingName(name, run.itemIndex) });
   if (isFound) run.perform(stimulusNote, { stimulus_id }, { id: noteId(run.id, entry), then: "stimulus_noted" });
   else stopLookingBack(run);
   kind.stimulusTaken?.(run, stimulus);

@@ -58,7 +58,7 @@ export function catalogueTools({
       scope: "agent:read",
       arguments: Type.Object({ kind: Kind, manifest_yaml: Type.String({ minLength: 1 }) }),
       call: async (caller, { kind, manifest_yaml: text }) => {
-        if (kind === "workflow") return { kind, ...(await workflows.validate({ tenant: caller.tenant }, text)) };
+        if (kind === "workflow") return { kind, ...(await workflows.validate(caller, text)) };
         return { kind, ...(await judgedAgent(agents, caller, text)) };
       },
     }),

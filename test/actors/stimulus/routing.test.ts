@@ -7,11 +7,12 @@ import {
   concludeAttempt,
   namedWorkflow,
   planRouting,
+  settledWithTakers,
   startedEarlier,
   startFailure,
 } from "../../../actors/stimulus/routing.ts";
-import { maxAttempts } from "../../../actors/stimulus/statuses.ts";
-import type { Chosen } from "../../../actors/stimulus/stimulus.ts";
+import { failedStatusOf, maxAttempts } from "../../../actors/stimulus/statuses.ts";
+import type { Chosen, Settlement } from "../../../actors/stimulus/stimulus.ts";
 
 const source = { enabled: true, workflow: "north", workflowVersion: "1.0.0" };
 const off = { ...source, enabled: false };
@@ -40,6 +41,18 @@ describe("the workflow that is named", () => {
       failure: { status: "rejected", code: "no_router_configured" },
     });
   });
+});
+
+test.each([
+  ["no_router_configured", "classified"],
+  ["classification_failed", "classified"],
+  ["unknown_workflow", "classification_failed"],
+  ["router_agent_failed", "classification_failed"],
+  ["workflow_error", "start_failed"],
+])("what ended with %s and a Wait took is %s", (code, status) => {
+  const settlement = { status: failedStatusOf(code), code, message: "", extras: {}, detail: null };
+  expect(settledWithTakers(settlement, ["run"]).status).toBe(status as Settlement["status"]);
+  expect(settledWithTakers(settlement, [])).toBe(settlement);
 });
 
 test.each<[ProblemCode, object | null]>([

@@ -57,6 +57,7 @@ export const stimulusTaken = defineFact(
     taker: Text,
     /** The run. */
     run_id: Text,
+    /** Of an item of a Map with its index behind it. */
     state_name: Text,
   }),
 );

@@ -1,5 +1,6 @@
 /** What a run at a Map and its child records tell each other, and what the run is asked of single items. */
 import { type Static, Type } from "@sinclair/typebox";
+import { aboutPeople } from "../../../approval/people.ts";
 import { outcomeOf } from "../../../kernel/activity.ts";
 import { AnyJson, JsonObject } from "../../../kernel/json.ts";
 import { message } from "../../../kernel/message.ts";
@@ -46,6 +47,8 @@ export const mapMessages = {
   item_ordered: message({ body: Type.Object({ index: Index, order: Order, caller: Caller }) }),
   /** By a child record. */
   items_reported: message({ body: Report }),
+  /** By a child record: people are asked about the call of an item, or have decided. */
+  item_people: message({ body: Type.Object({ batch: Text, index: Index, ...aboutPeople }) }),
   /** Outcome of an activity. */
   map_collected: message({ body: outcomeOf(mapResults) }),
   /** Tries an item of the Map at work again that did not end well, or cancels one that has not ended. */

@@ -4,6 +4,7 @@ import { fact, reply, tell } from "../../../kernel/effect.ts";
 import type { Context } from "../../../kernel/turn.ts";
 import { guarded } from "../guarded.ts";
 import { type WorkflowRunMessages, workflowRunProtocol } from "../messages.ts";
+import { notePeople } from "../people.ts";
 import { isOver, type RunState } from "../state.ts";
 import { type Result, RunTurn, unchanged } from "../turn.ts";
 import { firstBatch } from "./batch.ts";
@@ -71,6 +72,13 @@ export const mapReceive = (within: Within): Pick<Receive<RunState, WorkflowRunMe
       noteProgress(run);
     });
   },
+
+  item_people: (state, { batch, index, asked, decided }, context) =>
+    within(state, context, (run) => {
+      const work = run.state.current?.work;
+      const isKnown = work?.of === "map" && work.batches.some(({ id }) => id === batch);
+      if (isKnown) notePeople(run, { asked, decided }, index);
+    }),
 
   map_collected: (state, outcome, context) =>
     within(state, context, (run) => {

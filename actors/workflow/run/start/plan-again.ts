@@ -8,7 +8,7 @@ import { countedFor, rateUserIn } from "../../../policy/rates/counted.ts";
 import type { Definition } from "../../definition.ts";
 import type { Start } from "../blackboard/seed.ts";
 import { isOver, type RunState } from "../state.ts";
-import { ancestryOf, blackboardProblem, contextProblem, type RunPlan } from "./plan-run.ts";
+import { ancestryOf, blackboardProblem, contextProblem, ownContextProblem, type RunPlan } from "./plan-run.ts";
 import { callerOf, type ForkRequest, type RetryRequest, type RunRequest, tierOf } from "./request.ts";
 import type { Restored } from "./restoring.ts";
 import {
@@ -29,6 +29,8 @@ export interface AgainFacts {
   readonly storage: StorageFacts;
   /** Whether who starts it may use the security context of the earlier run. */
   readonly isContextAllowed: boolean;
+  /** The context that the manifest names, where its deployer may not use it today; null, like absent: there is none. */
+  readonly forbiddenContext?: string | null;
 }
 
 /**
@@ -116,7 +118,7 @@ interface Model {
 
 function planAgain(
   { starter, startedBy: by, ceilings: asked, countedFor: counted, initiatedBy }: Omit<RetryRequest, "fromState">,
-  { executionId, earlier, terms, storage, isContextAllowed }: AgainFacts,
+  { executionId, earlier, terms, storage, isContextAllowed, forbiddenContext = null }: AgainFacts,
   { named, of, overrides, resume }: Model,
 ): RunPlan | Problem {
   const { header, definition } = earlier;
@@ -124,7 +126,9 @@ function planAgain(
   const { forked_from: ___, continued_from: ____, schedule_id: _____, ...kept } = whole;
   const volumes = runVolumes(definition.storage, named, storage.readable);
   const problem =
-    contextProblem(header.security_context, isContextAllowed) ?? volumesProblem(volumes, named, terms, storage);
+    contextProblem(header.security_context, isContextAllowed) ??
+    ownContextProblem(forbiddenContext) ??
+    volumesProblem(volumes, named, terms, storage);
   if (problem !== null) return problem;
   const ceilings = joinedCeilings(asked, bound);
   if (ceilings instanceof Problem) return ceilings;
@@ -177,10 +181,15 @@ export function followerRequest({ header, input }: Pick<RunState, "header" | "in
 /** A planned run as the one that follows: what a start cannot ask for is the former run's. */
 export function followerPlan(plan: RunPlan, { header }: Pick<RunState, "header">): RunPlan {
   const { volumes: _, workflow_id: __, workflow_name: ___, workflow_version: ____, ...kept } = header;
-  const { context_ceilings: bound, ...without } = kept;
-  const { workflow_id, workflow_name, workflow_version, context_ceilings = [] } = plan.header;
+  const { context_ceilings: bound, deployed_by: _____, ...without } = kept;
+  const { workflow_id, workflow_name, workflow_version, context_ceilings = [], deployed_by } = plan.header;
   return {
     ...plan,
-    header: { ...without, ...keptCeilings(context_ceilings), workflow_id, workflow_name, workflow_version },
+    header: {
+      ...without,
+      ...keptCeilings(context_ceilings),
+      ...(deployed_by === undefined ? {} : { deployed_by }),
+      ...{ workflow_id, workflow_name, workflow_version },
+    },
   };
 }

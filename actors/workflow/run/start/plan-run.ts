@@ -103,6 +103,7 @@ function settle(request: RunRequest, { executionId, workflow, input, attachments
       ...countedFor(request.countedFor),
       tier: tierOf(request.starter),
       security_context: request.securityContext,
+      ...deployedBy(workflow),
       ...ancestryOf(executionId, parent),
       retry_of: null,
       stimulus_id: request.stimulusId,
@@ -117,6 +118,12 @@ function settle(request: RunRequest, { executionId, workflow, input, attachments
     volumes: runVolumes(definition.storage, namedBy(request, { workflow }), storage.readable),
   };
 }
+
+/** Kept where it is asked for later: a context of the workflow's own is one that its deployer may use. */
+export const deployedBy = ({ definition, owner, deployer = null }: ResolvedWorkflow): Pick<RunHeader, "deployed_by"> =>
+  definition.security_context === undefined || deployer === null
+    ? {}
+    : { deployed_by: { starter: deployer, tenant: owner } };
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** An id is the one of a version; schedules say by it which one is the latest. */
@@ -187,7 +194,8 @@ export function contextProblem(context: string | null, isAllowed: boolean): Prob
   return new Problem("security_context_forbidden", message);
 }
 
-function ownContextProblem(name: string | null): Problem | null {
+/** What forbids a run of a workflow that names this context itself; null: nothing does. */
+export function ownContextProblem(name: string | null): Problem | null {
   if (name === null) return null;
   const message = `Who deployed the workflow may not use its security context ${name.slice(0, 100)}`;
   return new Problem("security_context_forbidden", message);

@@ -27,12 +27,13 @@ export function migrate(run: RunTurn, { to, by }: Migration): MigrateReply {
     migrationRefusal(run.state, to.definition) ??
     (ceilings instanceof Problem ? { code: "state_changed" as const, message: ceilings.message } : null);
   if (refusal !== null || ceilings instanceof Problem) return { outcome: "refused", ...(refusal as Refusal) };
-  const { context_ceilings: _, ...kept } = header;
+  const { context_ceilings: _, deployed_by: __, ...kept } = header;
+  const deployed = to.deployed_by === undefined ? {} : { deployed_by: to.deployed_by };
   const { version, name, context, storage } = to.definition;
   const versions = { from_version: header.workflow_version, to_version: to.version };
   run.change({
     header: inContextOf(
-      { ...kept, ...keptCeilings(ceilings), workflow_id: to.workflow_id, workflow_version: to.version },
+      { ...kept, ...keptCeilings(ceilings), ...deployed, workflow_id: to.workflow_id, workflow_version: to.version },
       to.definition,
     ),
     definition: to.definition,

@@ -3,6 +3,7 @@ import { Problem } from "../../../../actors/kernel/problem.ts";
 import { secretsOf } from "../../../../actors/workflow/manifest/secrets.ts";
 import { isUuid } from "../../../http/route.ts";
 import type { Transaction } from "../../../store/postgres/pool.ts";
+import { requireGivenContexts } from "./contexts.ts";
 import { deployerOf } from "./deployer.ts";
 import { type Caller, globalForbidden, mayPublish, type WorkflowParts, workflowNotFound } from "./parts.ts";
 import { ownerOf, type Reference, scopeOf, tenantOf, type WorkflowRow } from "./records.ts";
@@ -63,7 +64,7 @@ export function changing(parts: WorkflowParts, { find, detailOf }: Shown) {
     /**
      * Makes every version of a name global, or moves it to the caller's tenant; ids stay.
      * @throws Problem 404 `workflow_not_found`, 403 `global_scope_forbidden`, 409 `workflow_name_taken`, 422
-     *   `secret_forbidden`
+     *   `secret_forbidden`, `security_context_forbidden`, `unknown_security_context`
      */
     async setScope(caller: Caller, reference: Reference, scope: Scope): Promise<ScopeChanged> {
       const found = await find(caller.tenant, reference);
@@ -95,6 +96,7 @@ export function changing(parts: WorkflowParts, { find, detailOf }: Shown) {
       // Who moves them answers for what they can see afterwards, as who registers them does.
       const placed = (await records.referring(tx, ids)).flatMap((definition) => secretsOf(JSON.parse(definition)));
       await parts.references.requireAllowed(caller.identity, tenantOf(to), placed);
+      await requireGivenContexts(parts, caller, to, await records.contextsNamed(tx, ids));
       await records.give(tx, ids, to, deployerOf(caller));
       await parts.follower.changed(tx, { owner: to, name, from });
       await parts.follower.changed(tx, { owner: from, name });

@@ -4,6 +4,7 @@ import { agents } from "../../agents/feature.ts";
 import { audit } from "../../audit/feature.ts";
 import { defineFeature } from "../../feature.ts";
 import { references } from "../../references/feature.ts";
+import { securityContexts } from "../../security-contexts/feature.ts";
 import { workflowChoices } from "./choices.ts";
 import type { WorkflowFollower, WorkflowUse } from "./port.ts";
 import { workflowRecords } from "./records.ts";
@@ -18,10 +19,10 @@ export const definitions = defineFeature({
   name: "workflows/definitions",
   tenantTables: ["workflows", "workflow_changes"],
   schemas: named,
-  needs: { agents, audit, references },
+  needs: { agents, audit, references, securityContexts },
   open(
-    { sql, sandboxes, openEgress, defaultIsolation, containerRoot, imageRegistries, localImages, mail, now, newId },
-    { agents, audit, references },
+    { sql, sandboxes, openEgress, defaultIsolation, containerRoot, imageRegistries, localImages, mail, now, ...node },
+    { agents, audit, references, securityContexts },
   ) {
     audit.erases(workflowRecords(sql).eraseChanges);
     const uses: WorkflowUse[] = [];
@@ -56,8 +57,10 @@ export const definitions = defineFeature({
       },
       audit,
       references,
+      contexts: securityContexts,
+      terms: node.tenants.terms,
       now,
-      newId,
+      newId: node.newId,
     });
     return {
       service: {

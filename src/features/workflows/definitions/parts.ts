@@ -1,10 +1,12 @@
 /** What the parts of this folder share. */
 import { type Identity, isGlobalPublisher } from "../../../../actors/identity/identity.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
+import type { TenantTerms } from "../../../../actors/policy/quota.ts";
 import type { WorkflowOffer } from "../../../../actors/workflow/manifest/judged.ts";
 import type { Sql } from "../../../store/postgres/pool.ts";
 import type { Audit, AuditedBy } from "../../audit/port.ts";
 import type { References } from "../../references/port.ts";
+import type { ContextReader } from "../../security-contexts/port.ts";
 import type { WorkflowFollower } from "./port.ts";
 import type { WorkflowRecords } from "./records.ts";
 
@@ -22,6 +24,8 @@ export interface WorkflowsOptions {
   readonly follower: WorkflowFollower;
   readonly audit: Audit;
   readonly references: Pick<References, "requireAllowed">;
+  readonly contexts: Pick<ContextReader, "exists" | "mayUse">;
+  readonly terms: (tenant: string) => Promise<TenantTerms>;
   /** Unix milliseconds. */
   readonly now: () => number;
   /** A fresh UUIDv7. */

@@ -258,6 +258,14 @@ export function workflowRecords(sql: Sql) {
       return rows.map(({ definition }) => definition);
     },
 
+    /** The security contexts that these definitions name, each once. */
+    async contextsNamed(tx: Transaction, workflowIds: readonly string[]): Promise<readonly string[]> {
+      const rows = await tx<{ name: string }[]>`
+        select distinct definition::json ->> 'security_context' as name from workflows
+        where workflow_id = any(${texts(workflowIds)}::text[]::uuid[]) and position('"security_context"' in definition) > 0`;
+      return rows.flatMap(({ name }) => (name === null ? [] : [name]));
+    },
+
     async insert(tx: Transaction, owner: string, workflowId: string, workflow: NewWorkflow, at: Date): Promise<void> {
       await tx`
         insert into workflows (workflow_id, tenant, name, version, version_order, description, labels, annotations, tags,

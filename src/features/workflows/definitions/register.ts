@@ -7,6 +7,7 @@ import type { JudgedWorkflow } from "../../../../actors/workflow/manifest/judged
 import { refusal } from "../../../../actors/workflow/manifest/judged.ts";
 import { secretsOf } from "../../../../actors/workflow/manifest/secrets.ts";
 import type { Waiter } from "../../../lib/guarded/judging.ts";
+import { contextIssues, forbiddenIssues, requireContext } from "./contexts.ts";
 import { deployerOf } from "./deployer.ts";
 import { judgeDocument, readWorkflow } from "./judging/judging.ts";
 import { type Caller, globalForbidden, mayPublish, type WorkflowParts } from "./parts.ts";
@@ -27,13 +28,14 @@ type Found = Pick<JudgedWorkflow, "definition" | "metadata"> & {
 export function registering(parts: WorkflowParts) {
   const { sql, records, now, newId } = parts;
 
-  /** What is wrong with a document for this tenant, and what is worth a warning. */
-  async function judge(waiter: Waiter, tenant: string, document: Json): Promise<Found> {
+  /** What is wrong with a document for this owner, and what is worth a warning. */
+  async function judge(waiter: Waiter, owner: string, document: Json): Promise<Found> {
     const judged = await judgeDocument(waiter, document, parts.offer);
     const { agents, workflows } = judged.references;
-    const [seenAgents, seenWorkflows] = await Promise.all([
-      agents.length === 0 ? new Set<string>() : parts.visibleAgents(tenant, unique(agents)),
-      workflows.length === 0 ? new Set<string>() : records.visible(tenant, unique(workflows)),
+    const [seenAgents, seenWorkflows, unknown] = await Promise.all([
+      agents.length === 0 ? new Set<string>() : parts.visibleAgents(owner, unique(agents)),
+      workflows.length === 0 ? new Set<string>() : records.visible(owner, unique(workflows)),
+      contextIssues(parts, owner, judged.definition),
     ]);
     const missing = agents
       .filter(({ name }) => !seenAgents.has(name))
@@ -45,7 +47,7 @@ export function registering(parts: WorkflowParts) {
     return {
       definition: judged.definition,
       metadata: judged.metadata,
-      issues: [...judged.issues, ...missing],
+      issues: [...judged.issues, ...missing, ...unknown],
       warnings: [...judged.warnings, ...absent],
     };
   }
@@ -54,7 +56,7 @@ export function registering(parts: WorkflowParts) {
     /**
      * Stores a manifest as a version of its name.
      * @throws Problem 400 `malformed_body`, 413 `body_too_large`, 422 `invalid_manifest`, 403 `global_scope_forbidden`,
-     *   409 `workflow_version_exists`
+     *   `security_context_forbidden`, 409 `workflow_version_exists`
      */
     async register(caller: Caller, text: string, options: RegisterOptions): Promise<Registered> {
       const parsed = await readWorkflow(caller, text);
@@ -64,6 +66,7 @@ export function registering(parts: WorkflowParts) {
       const { definition, metadata, issues, warnings } = await judge(caller, owner, parsed.document);
       if (issues.length > 0) throw refusal(issues);
       await parts.references.requireAllowed(caller.identity, tenantOf(owner), secretsOf(definition));
+      await requireContext(parts, caller, definition);
       if (scope === "global" && !mayPublish(caller)) throw globalForbidden();
       const workflow: Omit<NewWorkflow, "ceilings"> = {
         name: definition.name,
@@ -106,8 +109,12 @@ export function registering(parts: WorkflowParts) {
     },
 
     /** Judges a manifest and stores nothing. @throws Problem 400 `malformed_body`, 413 `body_too_large` */
-    async validate(waiter: Waiter, text: string): Promise<Judgement> {
-      const { issues, warnings } = await judge(waiter, waiter.tenant, (await readWorkflow(waiter, text)).document);
+    async validate(caller: Waiter & Pick<Caller, "identity">, text: string): Promise<Judgement> {
+      const { document } = await readWorkflow(caller, text);
+      const { definition, issues: found, warnings } = await judge(caller, caller.tenant, document);
+      // One that there is not is told of already.
+      const isKnown = found.every(({ code }) => code !== "unknown_security_context");
+      const issues = isKnown ? [...found, ...(await forbiddenIssues(parts, caller, definition))] : found;
       return {
         valid: issues.length === 0,
         issues: issues.map(({ path, code, message }) => ({ path, code, message })),

@@ -57,6 +57,7 @@ export function workflowRoutes(workflows: Workflows): readonly Route[] {
         "validation_failed",
         "invalid_manifest",
         "global_scope_forbidden",
+        "security_context_forbidden",
         "workflow_version_exists",
         "quota_exceeded",
         "secret_forbidden",
@@ -77,7 +78,14 @@ export function workflowRoutes(workflows: Workflows): readonly Route[] {
       params: Ref,
       body: jsonBody(ScopeRequest),
       responses: { 200: ScopeChanged },
-      refusals: ["workflow_not_found", "global_scope_forbidden", "workflow_name_taken", "secret_forbidden"],
+      refusals: [
+        "workflow_not_found",
+        "global_scope_forbidden",
+        "workflow_name_taken",
+        "secret_forbidden",
+        "security_context_forbidden",
+        "unknown_security_context",
+      ],
       handler: (call) =>
         workflows.setScope(callerOf(call), { ref: call.params.ref, version: null }, requestedScope(call.body)),
     });

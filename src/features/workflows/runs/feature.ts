@@ -171,7 +171,12 @@ export const runs = defineFeature({
       routes: [
         ...runRoutes({ runs, approvals, sql, rates: limits.tell("workflow_execution") }),
         ...runLogRoutes({ runs, streams, runtime }),
-        migrateRoute(migrating({ runtime, records, definitions })),
+        migrateRoute(
+          migrating({
+            ...{ runtime, records, definitions, contexts: securityContexts },
+            ...{ starters: node.starters, terms: node.tenants.terms },
+          }),
+        ),
         ...itemRoutes({ runs, runtime, records: items }),
       ],
       actors: [workflowRun],

@@ -9,11 +9,10 @@ import { firstIdOf } from "../../../../actors/stimulus/ids.ts";
 import { parseSource } from "../../../../actors/stimulus/routing.ts";
 import type { Stimulus } from "../../../../actors/stimulus/stimulus.ts";
 import { Effort } from "../../../../actors/template/effort.ts";
-import { matcherOf, textAt } from "../../../../actors/template/matching.ts";
+import { matcherOf, matchSteps, textAt } from "../../../../actors/template/matching.ts";
 import { stimulusWatch, type TakenStimulus, type Watch } from "../../../../actors/workflow/run/activities/stimulus.ts";
 import { type Activity, type Address, implement, Terminal } from "../../../runtime/port.ts";
 import type { Sql } from "../../../store/postgres/pool.ts";
-import { matchSteps } from "./match-steps.ts";
 import type { WaitRecords } from "./records.ts";
 
 /** Waits of a source without a key (docs/reference/stimuli.md). */

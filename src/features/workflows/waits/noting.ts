@@ -32,8 +32,8 @@ async function note(sql: Sql, tenant: string, id: string, at: Date): Promise<str
   const [row] = await sql<{ status: string }[]>`
     with noted as (
       update stimuli s set status = 'classified', dead_letter = false, error_code = null, error_message = null,
-        error_details = null, last_event_at = ${at}
-      where s.tenant = ${tenant} and s.id = ${id} and s.status = 'rejected' and s.error_code = 'no_router_configured'
+        error_details = null, classification = null, last_event_at = ${at}
+      where s.tenant = ${tenant} and s.id = ${id} and s.status = 'rejected'
       returning s.replay_of
     ), original as (
       update stimuli o set dead_letter = false, replayed_by = ${id}, last_event_at = ${at}

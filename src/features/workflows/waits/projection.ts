@@ -2,6 +2,7 @@
 import { isStorable } from "../../../../actors/manifest/storable.ts";
 import { parseSource } from "../../../../actors/stimulus/routing.ts";
 import type { RunState } from "../../../../actors/workflow/run/state.ts";
+import { takingName } from "../../../../actors/workflow/run/watching.ts";
 import { type Current, linesOf } from "../../../../actors/workflow/run/work.ts";
 import type { ActorChange, Statement } from "../../../runtime/port.ts";
 import { watchedOf } from "./watched.ts";
@@ -38,16 +39,21 @@ export function waitRows(changes: readonly ActorChange<RunState>[]): Statement[]
 function waitsOf(state: RunState | null): ReadonlyMap<number, object> {
   const waits = new Map<number, object>();
   if (state?.current == null) return waits;
-  add(waits, state.current);
-  for (const { current } of linesOf(state.current)) if (current !== null) add(waits, current);
+  add(waits, state.current, null);
+  const isBatch = state.header.batch !== undefined;
+  for (const { name, current } of linesOf(state.current)) {
+    if (current !== null) add(waits, current, isBatch ? Number(name) : null);
+  }
   return waits;
 }
 
-function add(waits: Map<number, object>, { entry, name, work }: Current): void {
+/** @param item its index in a Map; null: none */
+function add(waits: Map<number, object>, { entry, name, work }: Current, item: number | null): void {
   if (work.of !== "wait" || work.watch === null) return;
   const source = parseSource(work.watch.source);
   const { key, equals } = watchedOf(work.watch);
   // No stimulus can be of what is no source's name, nor hold what no store takes.
   if (source === null || ![key, work.watch.match ?? ""].every(isStorable)) return;
-  waits.set(entry, { source, state_name: name, key, equals, match: work.watch.match, since: work.since / 1000 });
+  const { match } = work.watch;
+  waits.set(entry, { source, state_name: takingName(name, item), key, equals, match, since: work.since / 1000 });
 }

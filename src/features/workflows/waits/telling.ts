@@ -10,11 +10,10 @@
 import { matterOf } from "../../../../actors/stimulus/fitting.ts";
 import type { Stimulus } from "../../../../actors/stimulus/stimulus.ts";
 import { Effort } from "../../../../actors/template/effort.ts";
-import { type Matter, matcherOf, textAt } from "../../../../actors/template/matching.ts";
+import { type Matter, matcherOf, matchSteps, textAt } from "../../../../actors/template/matching.ts";
 import { workflowRun } from "../../../../actors/workflow/run/run.ts";
 import { sideBySide } from "../../../lib/side-by-side.ts";
 import { MailboxFull, MessageRejected, type Runtime } from "../../../runtime/port.ts";
-import { matchSteps } from "./match-steps.ts";
 import type { FittingWait, WaitRecords } from "./records.ts";
 import { type Watched, watchedOf } from "./watched.ts";
 

@@ -1,7 +1,8 @@
 /** The kinds Tool, Fleet and Http as the run's actor plays them (docs/reference/workflow-calls.md). */
 import { describe, expect, test } from "bun:test";
 import type { Json } from "../../../../actors/kernel/json.ts";
-import { definitionOf, runId } from "../fixture.ts";
+import { branches, definitionOf, mapOf, noop, runId, wait } from "../fixture.ts";
+import { Company } from "../map/company.ts";
 import { asked, Calls, decided, fleet, http, tool } from "./calls.ts";
 
 const minute = 60_000;
@@ -15,6 +16,36 @@ const starter = {
 } as const;
 
 describe("a Tool state", () => {
+  test("of an item has its run tell of the people who are asked", () => {
+    const one = new Company(mapOf(tool({ transitions: [] }) as never, ["a", "b"])).start().settle();
+    const call = one.asked[1] as NonNullable<(typeof one.asked)[number]>;
+    const of = { ...(call.input as { invocation_id: string }), tool: "web.search" };
+    const people = (news: object) => {
+      const { invocation_id, tool: name } = of;
+      const body = { invocation_id, tool: name, asked: null, decided: null, ...news };
+      one.tell(call.of, "tool_waiting", body);
+      one.settle();
+    };
+    people(asked(one.now));
+    people(decided("approved"));
+    const told = one.events.filter(({ type }) => type.startsWith("HumanInput"));
+    expect(told).toMatchObject([
+      { type: "HumanInputRequested", state_name: "EACH", details: { approval_id: "ap", index: 1 } },
+      { type: "HumanInputResolved", state_name: "EACH", details: { status: "approved", index: 1 } },
+    ]);
+  });
+
+  test("in a branch fails the run where people were not in time and policy wants that", () => {
+    const side = branches("BOTH", 1, { slow: { ASK: tool({ transitions: [] }) }, other: { HOLD: wait("go", []) } });
+    const run = new Calls(definitionOf({ ...side, DONE: noop() }, { initial_state: "BOTH" })).start() as Calls;
+    const { invocation_id, tool: name } = run.call;
+    run.answers({ is: "waiting" });
+    const result = { status: "error", code: "approval_timed_out", message: "Late" };
+    const outcome = { outcome: "failed", result };
+    run.tell("tool_ended", { invocation_id, tool: name, outcome, fails_run: true });
+    expect(run.state).toMatchObject({ status: "failed", ending: { error_code: "tool_approval_timed_out" } });
+  });
+
   test("calls with rendered arguments, a sole path keeping its type", () => {
     const given = { query: "of {{input.what}}", max: "{{input.count}}", all: ["{{input.what}}", 1] };
     const header = { starter, context_ceilings: ["build"], security_context: "at-start" };

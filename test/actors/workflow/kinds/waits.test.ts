@@ -4,6 +4,8 @@ import type { Json } from "../../../../actors/kernel/json.ts";
 import type { WaitState } from "../../../../actors/workflow/definition/outside-states.ts";
 import { afterSeconds, maxWaitMs, momentOf } from "../../../../actors/workflow/run/kinds/wait-time.ts";
 import { runElement } from "../../../../actors/workflow/run/record/record.ts";
+import { linesOf } from "../../../../actors/workflow/run/work.ts";
+import { waitRows } from "../../../../src/features/workflows/waits/projection.ts";
 import { branches, definitionOf, human, mapOf, noop, runId, wait, ways } from "../fixture.ts";
 import { Company } from "../map/company.ts";
 import { RunStory } from "../scenario.ts";
@@ -287,6 +289,20 @@ describe("items of a Map", () => {
       [1, "b"],
       [2, "c"],
     ]);
+  });
+
+  test("take a stimulus each by itself, though one record holds them", () => {
+    const awaited = { what: "stimulus", source: "shop", key: null, equals: null, match: null } as const;
+    const one = new Company(mapOf(wait(awaited, []) as never, ["a", "b"], { tolerate: { count: 0 } })).start().settle();
+    const looked = one.asked.map(({ input }) => (input as { state_name: string }).state_name);
+    expect(looked).toEqual(["EACH[0]", "EACH[1]"]);
+    const [id, { current }] = one.batches[0] as (typeof one.batches)[number];
+    const entries = linesOf(current).map((line) => line.current?.entry ?? 0);
+    const rows = waitRows([{ key: id, tenant: "north", before: null, after: one.batches[0]?.[1] ?? null }] as never);
+    expect(String(rows[0]?.parameters)).toContain('"state_name":"EACH[1]"');
+    for (const entry of entries) one.ask(id, "stimulus_arrived", { entry, stimulus_id: stimulusId, payload: null });
+    const taken = one.sims.get(id)?.facts.filter(({ name }) => name === "stimulus_taken");
+    expect(taken?.map(({ fact }) => (fact as { state_name: string }).state_name)).toEqual(looked);
   });
 
   test("one whose time was over gives its signal to the next", () => {

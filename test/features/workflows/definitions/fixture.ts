@@ -1,5 +1,6 @@
 /** The routes of workflow definitions over real stores; agents and runs are what a test says they are. */
 
+import { usualTerms } from "../../../../actors/policy/quota.ts";
 import { createAudit } from "../../../../src/features/audit/service.ts";
 import { createReferences } from "../../../../src/features/references/references.ts";
 import { workflowRoutes } from "../../../../src/features/workflows/definitions/routes.ts";
@@ -52,6 +53,11 @@ export async function openFixture() {
     follower: { changed: async () => {}, committed: async () => {} },
     audit: createAudit({ now: Date.now, newId: () => Bun.randomUUIDv7() }),
     references: createReferences(),
+    contexts: {
+      exists: async (_, name) => name !== "unknown",
+      mayUse: async (_, name) => name !== "barred",
+    },
+    terms: async (tenant) => usualTerms(tenant),
     sql: stores.sql,
     offer: {
       isolations: ["process"],

@@ -10,7 +10,7 @@ import {
   WorkflowDetail,
   WorkflowElement,
 } from "../../../../src/features/workflows/definitions/schema.ts";
-import { done, manifest, newTenant, openFixture } from "./fixture.ts";
+import { done, manifest, newTenant, openFixture, publisher } from "./fixture.ts";
 
 let fixture: Awaited<ReturnType<typeof openFixture>>;
 beforeAll(async () => {
@@ -53,6 +53,33 @@ spec:
 `;
 
 describe("registering", () => {
+  test("a security context is one that there is and that the deployer may use", async () => {
+    const { token } = newTenant();
+    const naming = (security_context: string, name = "bound") =>
+      manifest(name, "1.0.0", { spec: { security_context } });
+    const unknown = await fixture.call(token, "POST", "/v1/workflows", naming("unknown"));
+    const path = "spec.security_context";
+    expect(unknown).toMatchObject({ status: 422, body: { issues: [{ path, code: "unknown_security_context" }] } });
+    for (const [name, code] of [
+      ["unknown", "unknown_security_context"],
+      ["barred", "security_context_forbidden"],
+    ]) {
+      const judged = await fixture.call(token, "POST", "/v1/workflows/validate", naming(name as string));
+      expect(judged.body).toMatchObject({ valid: false, issues: [{ path, code }] });
+    }
+    const barred = await fixture.call(token, "POST", "/v1/workflows", naming("barred"));
+    expect(barred).toMatchObject({ status: 403, body: { code: "security_context_forbidden" } });
+    expect((await fixture.call(token, "POST", "/v1/workflows", naming("mine"))).status).toBe(200);
+    // Workflows of all tenants name one that all tenants have, whichever way they come to be that.
+    const everywhere = await fixture.call(publisher(), "POST", "/v1/workflows?scope=global", naming("mine"));
+    expect(everywhere).toMatchObject({ status: 422, body: { issues: [{ path }] } });
+    expect((await fixture.call(publisher(), "POST", "/v1/workflows", naming("mine", "moving"))).status).toBe(200);
+    const moved = await fixture.call(publisher(), "POST", "/v1/workflows/moving/scope", { scope: "global" });
+    expect(moved).toMatchObject({ status: 422, body: { code: "unknown_security_context", issues: [{ path }] } });
+    const global = await fixture.call(publisher(), "POST", "/v1/workflows?scope=global", naming("svc-readonly"));
+    expect(global.status).toBe(200);
+  });
+
   test("the example is accepted in every form and on both paths", async () => {
     const document = Bun.YAML.parse(invoice);
     const forms: [string, string | object, Record<string, string>][] = [

@@ -171,6 +171,8 @@ describe("a context that a workflow names", () => {
     expect(missing).toContain("unknown_security_context");
     await post("/v1/security-contexts", { name: "ours", capabilities: [{ tool_pattern: "*" }] });
     const name = await registered(state, { security_context: "ours" });
+    const before = (await post(`/v1/workflows/${name}/run`)).execution_id;
+    await ended(before);
     const others = { capabilities: [{ tool_pattern: "*" }], usable_by: ["user:another"] };
     await edge.node.call("PUT", "/v1/security-contexts/ours", others, root);
     await until(
@@ -181,6 +183,9 @@ describe("a context that a workflow names", () => {
     );
     const answer = await edge.node.call("POST", `/v1/workflows/${name}/run`, {}, root);
     expect([answer.status, answer.body.code]).toEqual([403, "security_context_forbidden"]);
+    const path = `/v1/workflows/executions/${before}/fork`;
+    const forked = await edge.node.call("POST", path, { from_state: "WORK" }, root);
+    expect([forked.status, forked.body.code]).toEqual([403, "security_context_forbidden"]);
   });
 });
 

@@ -105,15 +105,18 @@ export async function openFixture() {
     ],
   });
   const { runtime } = node;
+  const deploying = {
+    contexts: contextsOf(stores.sql),
+    starters: { identityOf: async () => null },
+    terms: async (tenant: string) => usualTerms(tenant),
+  };
   const runs = createRuns({
     runtime,
     records,
     definitions,
     volumes,
     references: createReferences(),
-    contexts: contextsOf(stores.sql),
-    starters: { identityOf: async () => null },
-    terms: async (tenant) => usualTerms(tenant),
+    ...deploying,
     now: Date.now,
     admit: async (request) => {
       if (refusal !== null) throw refusal;
@@ -138,7 +141,7 @@ export async function openFixture() {
     routes: [
       ...runRoutes({ runs, approvals, sql: stores.sql, rates: async () => ({}) }),
       ...runLogRoutes({ runs, runtime, streams: new EventStreams() }),
-      migrateRoute(migrating({ runtime, records, definitions })),
+      migrateRoute(migrating({ runtime, records, definitions, ...deploying })),
       ...itemRoutes({ runs, runtime, records: items }),
     ],
     authenticator: believing,

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Identity } from "../../../../actors/identity/identity.ts";
 import type { Json } from "../../../../actors/kernel/json.ts";
+import { usualTerms } from "../../../../actors/policy/quota.ts";
 import { approvalRecords } from "../../../../src/features/approvals/records.ts";
 import { createApprovals } from "../../../../src/features/approvals/service.ts";
 import { createAudit } from "../../../../src/features/audit/service.ts";
@@ -35,6 +36,8 @@ beforeAll(async () => {
     follower: { changed: async () => {}, committed: async () => {} },
     audit: createAudit({ now: Date.now, newId: () => Bun.randomUUIDv7() }),
     references: createReferences(),
+    contexts: { exists: async () => true, mayUse: async () => true },
+    terms: async (tenant) => usualTerms(tenant),
     sql: fixture.stores.sql,
     offer,
     visibleAgents: async (_, refs) => new Set(refs),

@@ -96,7 +96,8 @@ describe("a stimulus that a run took later", () => {
 
   test.each([
     ["rejected", "no_router_configured", "classified", false],
-    ["rejected", "classification_failed", "rejected", true],
+    ["rejected", "classification_failed", "classified", false],
+    ["classification_failed", "unknown_workflow", "classification_failed", true],
     ["start_failed", "workflow_error", "start_failed", true],
   ])("is classified only where nothing routed it: %s, %s", async (status, error_code, becomes, dead_letter) => {
     const id = await putRow(sql, { status, error_code, dead_letter: true });

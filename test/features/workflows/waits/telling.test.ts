@@ -98,7 +98,7 @@ test("rows follow the waits of a run and of its lines, and go with them", () => 
     name: `AWAIT_${entry}`,
     work: { of: "wait", since: 5_000, watch: { source, key: "id", equals: "7", match: null } },
   });
-  const state = (current: object | null) => ({ current }) as unknown as RunState;
+  const state = (current: object | null) => ({ header: {}, current }) as unknown as RunState;
   const branch = (...currents: readonly (object | null)[]) =>
     state({ entry: 1, name: "B", work: { of: "branch", lines: currents.map((current) => ({ current })) } });
   const rows = (before: RunState | null, after: RunState | null) =>

@@ -1,17 +1,17 @@
 /** Runs that wait go on in another version of their workflow: each is asked, and decides in its own turn. */
 import type { MigrateReply } from "../../../../../actors/workflow/run/messages.ts";
 import { workflowRun } from "../../../../../actors/workflow/run/run.ts";
+import { deployedBy, ownContextProblem } from "../../../../../actors/workflow/run/start/plan-run.ts";
 import type { ResolvedWorkflow } from "../../../../../actors/workflow/run/start/request.ts";
 import type { Runtime } from "../../../../runtime/port.ts";
 import type { AuditedBy } from "../../../audit/port.ts";
-import type { Definitions } from "../../definitions/port.ts";
 import type { RunRecords, RunRow } from "../records.ts";
+import { forbiddenContextOf, type RunFactsOptions } from "../start/facts.ts";
 import { type MigrateBody, type Migrated, mostRuns } from "./schema.ts";
 
-export interface MigratingOptions {
+export interface MigratingOptions extends Pick<RunFactsOptions, "definitions" | "contexts" | "starters" | "terms"> {
   readonly runtime: Runtime;
   readonly records: Pick<RunRecords, "migratable">;
-  readonly definitions: Definitions;
 }
 
 /** States looked at for a state's name at once, and in all. */
@@ -21,7 +21,8 @@ const mostRead = 20_000;
 const askedAtOnce = 32;
 const mostUnderWay = 2 * 1_048_576;
 
-export function migrating({ runtime, records, definitions }: MigratingOptions) {
+export function migrating(options: MigratingOptions) {
+  const { runtime, records, definitions } = options;
   const runs = runtime.of(workflowRun);
 
   /** The runs that are meant, newest first. */
@@ -52,13 +53,15 @@ export function migrating({ runtime, records, definitions }: MigratingOptions) {
   return {
     /**
      * Repeatable: a run that is in the version already stays in it.
-     * @throws Problem 404 `workflow_not_found`
+     * @throws Problem 404 `workflow_not_found`, 403 `security_context_forbidden`
      */
     async migrate(tenant: string, body: MigrateBody, by: AuditedBy): Promise<Migrated> {
       const { name } = await definitions.resolve({ tenant, ref: body.workflow, version: null });
       const to = await definitions.resolve({ tenant, ref: name, version: body.to_version });
+      const forbidden = ownContextProblem(await forbiddenContextOf(options, tenant, to, await options.terms(tenant)));
+      if (forbidden !== null) throw forbidden;
       const { workflow_id, version, definition, ceilings = [] } = to;
-      const message = { to: { workflow_id, version, definition, ceilings: [...ceilings] }, by };
+      const message = { to: { workflow_id, version, definition, ceilings: [...ceilings], ...deployedBy(to) }, by };
       const ids = await meant(tenant, body, to);
       const atOnce = Math.min(askedAtOnce, Math.max(1, Math.floor(mostUnderWay / JSON.stringify(definition).length)));
       const replies: (readonly [id: string, reply: MigrateReply])[] = [];

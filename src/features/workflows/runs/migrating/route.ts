@@ -12,7 +12,7 @@ export function migrateRoute({ migrate }: Migrating): Route {
     scope: "workflow:deploy",
     body: jsonBody(MigrateBody),
     responses: { 200: Migrated },
-    refusals: ["workflow_not_found"],
+    refusals: ["workflow_not_found", "security_context_forbidden"],
     handler: (call) => migrate(call.tenant, call.body, auditedBy(call)),
   });
 }

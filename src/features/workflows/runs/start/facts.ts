@@ -89,10 +89,10 @@ const mayUseContext = async (
 ): Promise<boolean> => name === null || contexts.mayUse(tenant, name, starter, tier);
 
 /** The context that a workflow names, where who deployed it may not use it today; null: there is none. */
-async function forbiddenContextOf(
+export async function forbiddenContextOf(
   { contexts, starters }: Pick<RunFactsOptions, "contexts" | "starters">,
   tenant: string,
-  { definition, owner, deployer = null }: ResolvedWorkflow,
+  { definition, owner, deployer = null }: Pick<ResolvedWorkflow, "definition" | "owner" | "deployer">,
   { tier }: TenantTerms,
 ): Promise<string | null> {
   const { security_context: name } = definition;
@@ -105,7 +105,7 @@ async function forbiddenContextOf(
 
 /** For a retry or a fork. @throws Problem 403, 422, 5xx where secrets cannot be used */
 export async function gatherAgainFacts(
-  { volumes, references, contexts, terms: termsOf }: Omit<RunFactsOptions, "definitions" | "records" | "starters">,
+  { volumes, references, contexts, starters, terms: termsOf }: Omit<RunFactsOptions, "definitions" | "records">,
   executionId: string,
   earlierId: string,
   earlier: RunState,
@@ -123,8 +123,13 @@ export async function gatherAgainFacts(
       ...namedOnBlackboard(definition.storage, "patch" in request && isObject(request.patch) ? request.patch : {}),
     ]),
   ]);
-  const isContextAllowed = await mayUseContext(contexts, request, header.security_context, terms);
-  return { executionId, earlierId, earlier, terms, storage, isContextAllowed };
+  const { starter: deployer = null, tenant: owner = tenant } = header.deployed_by ?? {};
+  const deployed = { definition, owner, deployer };
+  const [isContextAllowed, forbiddenContext] = await Promise.all([
+    mayUseContext(contexts, request, header.security_context, terms),
+    forbiddenContextOf({ contexts, starters }, tenant, deployed, terms),
+  ]);
+  return { executionId, earlierId, earlier, terms, storage, isContextAllowed, forbiddenContext };
 }
 
 async function storageFacts(

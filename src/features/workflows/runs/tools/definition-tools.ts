@@ -101,7 +101,7 @@ function readingTools({ workflows }: DefinitionToolOptions): ManagementTool[] {
       description: "Judge a workflow manifest and store nothing",
       scope: "workflow:validate",
       arguments: Type.Object(Manifest),
-      call: ({ tenant }, { manifest_yaml }) => workflows.validate({ tenant }, manifest_yaml),
+      call: (caller, { manifest_yaml }) => workflows.validate(caller, manifest_yaml),
     }),
     defineTool({
       name: "svc.workflow.list",
