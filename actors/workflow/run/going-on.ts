@@ -1,5 +1,5 @@
 /** How a run goes on at the end of a turn: states that come next are entered, and lines that have ended are joined. */
-import { followLines } from "./child-waits.ts";
+import { followLines } from "./children/child-waits.ts";
 import { fail } from "./ending.ts";
 import { beginAgain, enter, leaveState, leaveWork, undoNext } from "./entering.ts";
 import { guarded } from "./guarded.ts";

@@ -21,8 +21,14 @@ import { iso } from "../../kernel/time.ts";
 import type { Context } from "../../kernel/turn.ts";
 import { admissionId } from "./activities/admission.ts";
 import { firstState } from "./blackboard/seed.ts";
-import { unwantedAgent, unwantedCall, unwantedFleet, unwantedRun, unwantedVolumes } from "./cancel-unwanted.ts";
-import { childWaiting } from "./child-waits.ts";
+import {
+  unwantedAgent,
+  unwantedCall,
+  unwantedFleet,
+  unwantedRun,
+  unwantedVolumes,
+} from "./children/cancel-unwanted.ts";
+import { childWaiting } from "./children/child-waits.ts";
 import { cancel, fail, stopCompensating, timeOut } from "./ending.ts";
 import { admittedState, askAgain, askForAdmission, pendingState } from "./ends/continuing.ts";
 import { beginAgain, leaveState, leaveWork } from "./entering.ts";

@@ -12,13 +12,13 @@ import { listedByUrl } from "../../../policy/network/policy.ts";
 import { print } from "../../../template/helpers.ts";
 import { TemplateError } from "../../../template/template.ts";
 import { type WebhookAnswered, type WebhookCall, webhookCall } from "../activities.ts";
-import { startChild } from "../children.ts";
+import { startChild } from "../children/children.ts";
 import type { StateResult } from "../kind.ts";
 import { webhookId } from "../relevance.ts";
 import { settle } from "../settling.ts";
 import type { RunTurn } from "../turn.ts";
 import type { AgentChild, AgentEnd } from "../work.ts";
-import { outputValue } from "./agent-result.ts";
+import { outputValue } from "./agents/agent-result.ts";
 
 const maxErrorBytes = 4096;
 

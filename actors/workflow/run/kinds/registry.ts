@@ -2,17 +2,17 @@
 import type { StateKind } from "../../definition.ts";
 import type { AnyKind } from "../kind.ts";
 import { mapKind } from "../map/map.ts";
-import { agentKind } from "./agent.ts";
+import { agentKind } from "./agents/agent.ts";
+import { parallelAgentsKind } from "./agents/parallel-agents.ts";
 import { branchKind } from "./branch.ts";
-import { containerRunKind } from "./container-run.ts";
-import { fleetKind } from "./fleet.ts";
-import { httpKind } from "./http.ts";
+import { fleetKind } from "./calls/fleet.ts";
+import { httpKind } from "./calls/http.ts";
+import { toolKind } from "./calls/tool.ts";
+import { containerRunKind } from "./commands/container-run.ts";
+import { parallelContainerRunKind } from "./commands/parallel-container-run.ts";
+import { systemKind } from "./commands/system.ts";
 import { humanKind } from "./human.ts";
-import { parallelAgentsKind } from "./parallel-agents.ts";
-import { parallelContainerRunKind } from "./parallel-container-run.ts";
 import { subworkflowKind } from "./subworkflow.ts";
-import { systemKind } from "./system.ts";
-import { toolKind } from "./tool.ts";
 import { waitKind } from "./wait.ts";
 
 const kinds: Readonly<Record<StateKind, AnyKind>> = {

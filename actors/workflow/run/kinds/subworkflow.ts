@@ -41,7 +41,7 @@ export const subworkflowKind: KindOfState<"Subworkflow"> = {
   },
 
   leave(run, reason) {
-    // One that is still to start is told once more when it has (`../cancel-unwanted.ts`).
+    // One that is still to start is told once more when it has (`../children/cancel-unwanted.ts`).
     const { child, started } = workOf(run);
     // The start of an item may wait for room without end.
     if (!started && run.itemIndex !== null) run.abandon(runStartId(child));

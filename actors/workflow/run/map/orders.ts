@@ -1,5 +1,5 @@
 /** Orders for single items of a child record: one is tried again, or given up. */
-import { tellParent } from "../child-waits.ts";
+import { tellParent } from "../children/child-waits.ts";
 import { leaveState } from "../entering.ts";
 import type { RunTurn } from "../turn.ts";
 import { row, underWay, without, workOf } from "./item-rows.ts";

@@ -2,9 +2,9 @@
 import type { Receive } from "../../../kernel/actor.ts";
 import { fact, reply, tell } from "../../../kernel/effect.ts";
 import type { Context } from "../../../kernel/turn.ts";
+import { notePeople } from "../children/people.ts";
 import { guarded } from "../guarded.ts";
 import { type WorkflowRunMessages, workflowRunProtocol } from "../messages.ts";
-import { notePeople } from "../people.ts";
 import { isOver, type RunState } from "../state.ts";
 import { type Result, RunTurn, unchanged } from "../turn.ts";
 import { firstBatch } from "./batch.ts";

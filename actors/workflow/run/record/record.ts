@@ -5,7 +5,7 @@ import { ShownStarter, shownStarter } from "../../../identity/starter.ts";
 import { AnyJson, type Json, JsonObject } from "../../../kernel/json.ts";
 import { Nullable, Text, Time } from "../../../kernel/schema.ts";
 import { iso } from "../../../kernel/time.ts";
-import { firstWait } from "../child-waits.ts";
+import { firstWait } from "../children/child-waits.ts";
 import { placesOf } from "../places.ts";
 import { Initiator, type RunState, RunStatus } from "../state.ts";
 import type { Current } from "../work.ts";

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import type { Json } from "../../../../actors/kernel/json.ts";
 import type { ContainerRunState, Step } from "../../../../actors/workflow/definition/states.ts";
 import type { State } from "../../../../actors/workflow/definition.ts";
-import { resultOf } from "../../../../actors/workflow/run/kinds/parallel-container-run.ts";
+import { resultOf } from "../../../../actors/workflow/run/kinds/commands/parallel-container-run.ts";
 import { Cast } from "../cast.ts";
 import { commandOf, commandsOf, ends, followed, volume } from "./command-states.ts";
 

@@ -1,7 +1,7 @@
 /** What a command came to, as its state sees it. */
 import { storableText, utf8Tail } from "../../../../../actors/kernel/text.ts";
 import type { CommandEnd } from "../../../../../actors/workflow/run/activities.ts";
-import { nothingRan } from "../../../../../actors/workflow/run/kinds/command-result.ts";
+import { nothingRan } from "../../../../../actors/workflow/run/kinds/commands/command-result.ts";
 import { commandOutputBytes, type InstanceExit } from "../../../../adapters/sandbox/port.ts";
 
 /** An attempt that came to nothing for a reason that lies outside the command: worth another one. */

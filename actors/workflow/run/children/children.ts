@@ -6,16 +6,16 @@
  * started is over as well, failed with the code that its start was refused with.
  */
 
-import type { ChildEnd } from "../../execution/child.ts";
-import { type JudgeVerdict, readVerdict } from "../../execution/judging/judge-verdict.ts";
-import { executionProtocol } from "../../execution/messages.ts";
-import type { MountPlan } from "../../execution/start/plan.ts";
-import { mayHaveHappened } from "../../kernel/activity.ts";
-import type { Json } from "../../kernel/json.ts";
-import { type AgentStart, type AgentStarted, agentStart } from "./activities.ts";
-import { agentStartId } from "./relevance.ts";
-import type { RunTurn } from "./turn.ts";
-import type { AgentChild, AgentEnd } from "./work.ts";
+import type { ChildEnd } from "../../../execution/child.ts";
+import { type JudgeVerdict, readVerdict } from "../../../execution/judging/judge-verdict.ts";
+import { executionProtocol } from "../../../execution/messages.ts";
+import type { MountPlan } from "../../../execution/start/plan.ts";
+import { mayHaveHappened } from "../../../kernel/activity.ts";
+import type { Json } from "../../../kernel/json.ts";
+import { type AgentStart, type AgentStarted, agentStart } from "../activities.ts";
+import { agentStartId } from "../relevance.ts";
+import type { RunTurn } from "../turn.ts";
+import type { AgentChild, AgentEnd } from "../work.ts";
 
 /** How long a start may be refused for want of room, where the state has no timeout of its own. */
 const startTimeoutMs = 30 * 60_000;

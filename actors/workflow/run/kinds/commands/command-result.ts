@@ -1,10 +1,10 @@
 /** What a command's end means as a state's result (docs/reference/workflows.md). */
 
-import { isObject, type Json } from "../../../kernel/json.ts";
-import type { CommandEnd, CommandEnded } from "../activities.ts";
-import { jsonBytes, maxResultBytes } from "../blackboard/size.ts";
-import type { StateResult } from "../kind.ts";
-import { commandFailure } from "./failure.ts";
+import { isObject, type Json } from "../../../../kernel/json.ts";
+import type { CommandEnd, CommandEnded } from "../../activities.ts";
+import { jsonBytes, maxResultBytes } from "../../blackboard/size.ts";
+import type { StateResult } from "../../kind.ts";
+import { commandFailure } from "../failure.ts";
 
 /**
  * How a command ended; one that a fault of the service kept from ending has failed. Of what it wrote the end is kept,

@@ -1,7 +1,7 @@
 /** What an agent's output means to a workflow. */
 
-import { isObject, type Json, jsonOrText } from "../../../kernel/json.ts";
-import { withoutFence } from "../../../kernel/text.ts";
+import { isObject, type Json, jsonOrText } from "../../../../kernel/json.ts";
+import { withoutFence } from "../../../../kernel/text.ts";
 
 /** Its code fence stripped; parsed when it is a JSON object or array. */
 export function outputValue(output: string): Json {

@@ -1,12 +1,12 @@
 /** The result of a ParallelAgents state: what its agents came to, and the consensus over the verdicts (docs/reference/workflows.md). */
 
-import { consensusOf } from "../../../execution/judging/consensus.ts";
-import { trimText } from "../../../execution/trim.ts";
-import type { Consensus } from "../../definition/states.ts";
-import type { StateResult } from "../kind.ts";
-import type { AgentEnd, JudgeResult } from "../work.ts";
+import { consensusOf } from "../../../../execution/judging/consensus.ts";
+import { trimText } from "../../../../execution/trim.ts";
+import type { Consensus } from "../../../definition/states.ts";
+import type { StateResult } from "../../kind.ts";
+import type { AgentEnd, JudgeResult } from "../../work.ts";
+import { agentFailure } from "../failure.ts";
 import { outputValue } from "./agent-result.ts";
-import { agentFailure } from "./failure.ts";
 import { reasoningOf, resultsOf } from "./judging.ts";
 
 const maxReasoningBytes = 16_384;

@@ -2,15 +2,15 @@
  * Http: one request to a service outside, whose answer has to be as the state expects. Every attempt at it carries the
  * same `Idempotency-Key`. Secrets are put into the headers when the request is sent, and stand nowhere else.
  */
-import type { Json } from "../../../kernel/json.ts";
-import { isReference } from "../../../manifest/references.ts";
-import { listedByUrl } from "../../../policy/network/policy.ts";
-import { type HttpCall, httpCall } from "../activities/http-call.ts";
-import { placeOf, runIdOf } from "../calling.ts";
-import { type KindOfState, StateFault, type StateOf, type StateResult } from "../kind.ts";
-import { httpId } from "../relevance.ts";
-import { settle } from "../settling.ts";
-import { maxRenderedBytes, type RunTurn } from "../turn.ts";
+import type { Json } from "../../../../kernel/json.ts";
+import { isReference } from "../../../../manifest/references.ts";
+import { listedByUrl } from "../../../../policy/network/policy.ts";
+import { type HttpCall, httpCall } from "../../activities/http-call.ts";
+import { placeOf, runIdOf } from "../../calling.ts";
+import { type KindOfState, StateFault, type StateOf, type StateResult } from "../../kind.ts";
+import { httpId } from "../../relevance.ts";
+import { settle } from "../../settling.ts";
+import { maxRenderedBytes, type RunTurn } from "../../turn.ts";
 import { renderArguments } from "./arguments.ts";
 
 const defaultTimeoutMs = 30_000;

@@ -1,16 +1,16 @@
 /** Starts that succeeded although they are no longer waited for: what was started is cancelled. */
 
-import { executionProtocol } from "../../execution/messages.ts";
-import { fleetRunProtocol } from "../../fleet-run/messages.ts";
-import type { TellEffect } from "../../kernel/effect.ts";
-import { perform, tell } from "../../kernel/effect.ts";
-import { isObject, type Json } from "../../kernel/json.ts";
-import { toolCallProtocol } from "../../tool-call/messages.ts";
-import { type AgentStarted, cleanup, type RunStarted } from "./activities.ts";
-import { type NewsOf, workflowRunProtocol } from "./messages.ts";
-import { agentOf, concernsCall, concernsChild, concernsRun, subrunOf } from "./relevance.ts";
-import type { RunHeader, RunState } from "./state.ts";
-import { linesOf } from "./work.ts";
+import { executionProtocol } from "../../../execution/messages.ts";
+import { fleetRunProtocol } from "../../../fleet-run/messages.ts";
+import type { TellEffect } from "../../../kernel/effect.ts";
+import { perform, tell } from "../../../kernel/effect.ts";
+import { isObject, type Json } from "../../../kernel/json.ts";
+import { toolCallProtocol } from "../../../tool-call/messages.ts";
+import { type AgentStarted, cleanup, type RunStarted } from "../activities.ts";
+import { type NewsOf, workflowRunProtocol } from "../messages.ts";
+import { agentOf, concernsCall, concernsChild, concernsRun, subrunOf } from "../relevance.ts";
+import type { RunHeader, RunState } from "../state.ts";
+import { linesOf } from "../work.ts";
 
 const reason = "parent_ended";
 

@@ -8,18 +8,17 @@
  * What is not declared is skipped. Every run of the agent, and every judge, is an execution of its own.
  */
 
-import { consensusOf } from "../../../execution/judging/consensus.ts";
-import { trimText } from "../../../execution/trim.ts";
-import type { Json } from "../../../kernel/json.ts";
-import { storableText } from "../../../kernel/text.ts";
-import { mountsOf } from "../blackboard/mounts.ts";
-import { type ChildUpdate, leaveChildren, onChildEnded, onChildStarted, startChild } from "../children.ts";
-import { type KindOfState, StateFault, type StateOf, type StateResult } from "../kind.ts";
-import { settle } from "../settling.ts";
-import type { RunTurn } from "../turn.ts";
-import type { AgentEnd, JudgeResult, WorkOf } from "../work.ts";
-import { outputValue, ownScore, refinedInput } from "./agent-result.ts";
-import { agentFailure } from "./failure.ts";
+import { consensusOf } from "../../../../execution/judging/consensus.ts";
+import { trimText } from "../../../../execution/trim.ts";
+import type { Json } from "../../../../kernel/json.ts";
+import { storableText } from "../../../../kernel/text.ts";
+import { mountsOf } from "../../blackboard/mounts.ts";
+import { type ChildUpdate, leaveChildren, onChildEnded, onChildStarted, startChild } from "../../children/children.ts";
+import { type KindOfState, StateFault, type StateOf, type StateResult } from "../../kind.ts";
+import { settle } from "../../settling.ts";
+import type { RunTurn } from "../../turn.ts";
+import type { AgentEnd, JudgeResult, WorkOf } from "../../work.ts";
+import { agentFailure } from "../failure.ts";
 import {
   beginHandling,
   type Handled,
@@ -27,7 +26,8 @@ import {
   handledByWebhook,
   leaveWebhook,
   settleHandled,
-} from "./handling.ts";
+} from "../handling.ts";
+import { outputValue, ownScore, refinedInput } from "./agent-result.ts";
 import { askJudge, askJudges, judgeResult, type Question, reasoningOf, resultsOf } from "./judging.ts";
 
 type AgentState = StateOf<"Agent">;

@@ -1,7 +1,7 @@
 /** What the log says of containers. */
-import { shortened } from "../../../execution/ending.ts";
-import type { CommandEnd } from "../activities.ts";
-import type { RunTurn } from "../turn.ts";
+import { shortened } from "../../../../execution/ending.ts";
+import type { CommandEnd } from "../../activities.ts";
+import type { RunTurn } from "../../turn.ts";
 
 /**
  * A container's name as the log tells it; one that is blank once rendered is told by `otherwise`.

@@ -3,11 +3,11 @@
  * `svc.edge.fleet.invoke`. The fleet run tells the workflow run that it is there, what people do about it and how it
  * ended; then the results of its hosts are read.
  */
-import { fleetRunProtocol } from "../../../fleet-run/messages.ts";
-import type { Json } from "../../../kernel/json.ts";
-import { CMD_RUN } from "../../../tool/catalog.ts";
-import type { CallOutcome } from "../../../tool-call/messages.ts";
-import { fleetResults, type HostResult } from "../activities/fleet-results.ts";
+import { fleetRunProtocol } from "../../../../fleet-run/messages.ts";
+import type { Json } from "../../../../kernel/json.ts";
+import { CMD_RUN } from "../../../../tool/catalog.ts";
+import type { CallOutcome } from "../../../../tool-call/messages.ts";
+import { fleetResults, type HostResult } from "../../activities/fleet-results.ts";
 import {
   beginCall,
   callAgain,
@@ -18,13 +18,13 @@ import {
   onCalled,
   onPeople,
   type WantedCall,
-} from "../calling.ts";
-import { type KindOfState, StateFault, type StateOf, type StateResult } from "../kind.ts";
-import { fleetResultsId } from "../relevance.ts";
-import { settle } from "../settling.ts";
-import { hostCommand } from "../shell/host-command.ts";
-import type { RunTurn } from "../turn.ts";
-import type { WorkOf } from "../work.ts";
+} from "../../calling.ts";
+import { type KindOfState, StateFault, type StateOf, type StateResult } from "../../kind.ts";
+import { fleetResultsId } from "../../relevance.ts";
+import { settle } from "../../settling.ts";
+import { hostCommand } from "../../shell/host-command.ts";
+import type { RunTurn } from "../../turn.ts";
+import type { WorkOf } from "../../work.ts";
 import { renderArguments } from "./arguments.ts";
 
 type Work = WorkOf<"fleet">;

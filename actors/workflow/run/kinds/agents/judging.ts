@@ -1,13 +1,13 @@
 /** How the judges of a state are asked, and how what they found is kept. */
 
-import { judgeInput } from "../../../execution/judging/judge-verdict.ts";
-import type { MountPlan } from "../../../execution/start/plan.ts";
-import type { Json } from "../../../kernel/json.ts";
-import { print } from "../../../template/helpers.ts";
-import type { Judge } from "../../definition/parts.ts";
-import { judgeTimeoutMs, startChild, verdictOf } from "../children.ts";
-import type { RunTurn } from "../turn.ts";
-import type { AgentChild, AgentEnd, JudgeResult } from "../work.ts";
+import { judgeInput } from "../../../../execution/judging/judge-verdict.ts";
+import type { MountPlan } from "../../../../execution/start/plan.ts";
+import type { Json } from "../../../../kernel/json.ts";
+import { print } from "../../../../template/helpers.ts";
+import type { Judge } from "../../../definition/parts.ts";
+import { judgeTimeoutMs, startChild, verdictOf } from "../../children/children.ts";
+import type { RunTurn } from "../../turn.ts";
+import type { AgentChild, AgentEnd, JudgeResult } from "../../work.ts";
 
 /** What judges are shown. */
 export interface Question {

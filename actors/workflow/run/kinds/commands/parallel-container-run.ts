@@ -3,14 +3,14 @@
  * begun outside its sandbox is not for another's failure to cut short. Each is killed when its own time is up.
  */
 
-import type { ParallelContainerRunState } from "../../definition/states.ts";
-import { commandRun } from "../activities.ts";
-import { type KindOfState, StateFault, type StateOf, type StateResult } from "../kind.ts";
-import { settle } from "../settling.ts";
-import { stepCommand } from "../shell/command-text.ts";
-import type { RunTurn } from "../turn.ts";
-import { commandId } from "../usage.ts";
-import type { WorkOf } from "../work.ts";
+import type { ParallelContainerRunState } from "../../../definition/states.ts";
+import { commandRun } from "../../activities.ts";
+import { type KindOfState, StateFault, type StateOf, type StateResult } from "../../kind.ts";
+import { settle } from "../../settling.ts";
+import { stepCommand } from "../../shell/command-text.ts";
+import type { RunTurn } from "../../turn.ts";
+import { commandId } from "../../usage.ts";
+import type { WorkOf } from "../../work.ts";
 import { noteEnded, noteFailed, noteStarted, shownName } from "./command-events.ts";
 import { endOf, stepResult } from "./command-result.ts";
 

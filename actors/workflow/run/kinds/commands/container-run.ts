@@ -3,16 +3,14 @@
  * there is one. Once the container has ended, its result waits in the work for what the handler gives.
  */
 
-import { commandRun } from "../activities.ts";
-import { type ChildUpdate, leaveChildren, onChildEnded, onChildStarted } from "../children.ts";
-import type { KindOfState, StateOf, StateResult } from "../kind.ts";
-import { settle } from "../settling.ts";
-import { containerCommand } from "../shell/command-text.ts";
-import type { RunTurn } from "../turn.ts";
-import { commandId } from "../usage.ts";
-import type { WorkOf } from "../work.ts";
-import { noteEnded, noteFailed, noteStarted, shownName } from "./command-events.ts";
-import { containerResult, endOf, withStdout } from "./command-result.ts";
+import { commandRun } from "../../activities.ts";
+import { type ChildUpdate, leaveChildren, onChildEnded, onChildStarted } from "../../children/children.ts";
+import type { KindOfState, StateOf, StateResult } from "../../kind.ts";
+import { settle } from "../../settling.ts";
+import { containerCommand } from "../../shell/command-text.ts";
+import type { RunTurn } from "../../turn.ts";
+import { commandId } from "../../usage.ts";
+import type { WorkOf } from "../../work.ts";
 import {
   beginHandling,
   type Handled,
@@ -20,7 +18,9 @@ import {
   handledByWebhook,
   leaveWebhook,
   resultHandled,
-} from "./handling.ts";
+} from "../handling.ts";
+import { noteEnded, noteFailed, noteStarted, shownName } from "./command-events.ts";
+import { containerResult, endOf, withStdout } from "./command-result.ts";
 import { overdueCommand } from "./system.ts";
 
 type Work = WorkOf<"command">;

@@ -6,13 +6,13 @@
  * Without judges the agents' own outputs are read as verdicts. An agent that fails is recorded; the state fails only
  * when all do, or when verdicts run short.
  */
-import { mountsOf } from "../blackboard/mounts.ts";
-import { maxResultBytes } from "../blackboard/size.ts";
-import { type ChildUpdate, leaveChildren, onChildEnded, onChildStarted, startChild } from "../children.ts";
-import { type KindOfState, StateFault, type StateOf } from "../kind.ts";
-import { settle } from "../settling.ts";
-import type { RunTurn } from "../turn.ts";
-import type { AgentEnd, WorkOf } from "../work.ts";
+import { mountsOf } from "../../blackboard/mounts.ts";
+import { maxResultBytes } from "../../blackboard/size.ts";
+import { type ChildUpdate, leaveChildren, onChildEnded, onChildStarted, startChild } from "../../children/children.ts";
+import { type KindOfState, StateFault, type StateOf } from "../../kind.ts";
+import { settle } from "../../settling.ts";
+import type { RunTurn } from "../../turn.ts";
+import type { AgentEnd, WorkOf } from "../../work.ts";
 import {
   beginHandling,
   type Handled,
@@ -20,7 +20,7 @@ import {
   handledByWebhook,
   leaveWebhook,
   settleHandled,
-} from "./handling.ts";
+} from "../handling.ts";
 import { askJudges, judgeResult } from "./judging.ts";
 import { joinedOutputs, parallelResult } from "./parallel-result.ts";
 

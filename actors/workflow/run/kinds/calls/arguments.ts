@@ -1,6 +1,6 @@
 /** Values of a manifest whose texts are templates, as calls are made with them. */
-import { isObject, type Json } from "../../../kernel/json.ts";
-import type { RunTurn } from "../turn.ts";
+import { isObject, type Json } from "../../../../kernel/json.ts";
+import type { RunTurn } from "../../turn.ts";
 
 /** Renders every text, at any depth; a text that is nothing but one `{{path}}` becomes the value itself. @throws TemplateError */
 export function renderArguments(run: RunTurn, value: Json): Json {

@@ -4,13 +4,13 @@
  * the value's type.
  */
 
-import { commandRun } from "../activities.ts";
-import { reservedKeys } from "../blackboard/variables.ts";
-import { immediately, type KindOfState, type StateOf, type StateResult } from "../kind.ts";
-import { settle } from "../settling.ts";
-import { systemCommand } from "../shell/command-text.ts";
-import type { RunTurn } from "../turn.ts";
-import { commandId } from "../usage.ts";
+import { commandRun } from "../../activities.ts";
+import { reservedKeys } from "../../blackboard/variables.ts";
+import { immediately, type KindOfState, type StateOf, type StateResult } from "../../kind.ts";
+import { settle } from "../../settling.ts";
+import { systemCommand } from "../../shell/command-text.ts";
+import type { RunTurn } from "../../turn.ts";
+import { commandId } from "../../usage.ts";
 import { endOf, systemResult } from "./command-result.ts";
 
 export const systemKind: KindOfState<"System"> = {

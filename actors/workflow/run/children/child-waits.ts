@@ -3,11 +3,11 @@
  * child do, and so do those of the states above it. How long that will be is not known, so the deadline is put off by the
  * most that it may be, and brought back to what was really waited.
  */
-import type { ChildWaiting } from "../../execution/child.ts";
-import { workflowRunProtocol } from "./messages.ts";
-import { stateTimer } from "./state.ts";
-import type { RunTurn } from "./turn.ts";
-import { type Current, type Line, linesOf } from "./work.ts";
+import type { ChildWaiting } from "../../../execution/child.ts";
+import { workflowRunProtocol } from "../messages.ts";
+import { stateTimer } from "../state.ts";
+import type { RunTurn } from "../turn.ts";
+import { type Current, type Line, linesOf } from "../work.ts";
 
 export function childWaiting(run: RunTurn, { child_execution_id: child, ...news }: ChildWaiting): void {
   const others = (run.current.waits ?? []).filter((one) => one.child !== child);

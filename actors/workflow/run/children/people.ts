@@ -1,8 +1,8 @@
 /** What a run's log tells of the people who are asked about calls of tools. */
-import type { Asked, Decided } from "../../approval/people.ts";
-import { iso } from "../../kernel/time.ts";
-import { workflowRunProtocol } from "./messages.ts";
-import type { RunTurn } from "./turn.ts";
+import type { Asked, Decided } from "../../../approval/people.ts";
+import { iso } from "../../../kernel/time.ts";
+import { workflowRunProtocol } from "../messages.ts";
+import type { RunTurn } from "../turn.ts";
 
 export interface PeopleNews {
   readonly asked: Asked | null;

@@ -1,11 +1,20 @@
 /** Tool: one call of a tool, made for the starter of the run under the run's security context and ceilings. */
-import type { Json } from "../../../kernel/json.ts";
-import type { CallOutcome } from "../../../tool-call/messages.ts";
-import { beginCall, callAgain, callOver, failByPeople, failureOf, leaveCall, onCalled, onPeople } from "../calling.ts";
-import { type KindOfState, StateFault, type StateOf, type StateResult } from "../kind.ts";
-import { settle } from "../settling.ts";
-import type { RunTurn } from "../turn.ts";
-import type { WorkOf } from "../work.ts";
+import type { Json } from "../../../../kernel/json.ts";
+import type { CallOutcome } from "../../../../tool-call/messages.ts";
+import {
+  beginCall,
+  callAgain,
+  callOver,
+  failByPeople,
+  failureOf,
+  leaveCall,
+  onCalled,
+  onPeople,
+} from "../../calling.ts";
+import { type KindOfState, StateFault, type StateOf, type StateResult } from "../../kind.ts";
+import { settle } from "../../settling.ts";
+import type { RunTurn } from "../../turn.ts";
+import type { WorkOf } from "../../work.ts";
 import { renderArguments } from "./arguments.ts";
 
 type Work = WorkOf<"tool">;
