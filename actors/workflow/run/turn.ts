@@ -198,13 +198,13 @@ export class RunTurn extends TurnEffects<WorkflowRunMessages> {
   }
   /** Takes a step that may throw: then nothing of it stays. */
   attempt(step: () => void): void {
-    const [next, effects, writes] = [this.next, [...this.effects], this.writes.get()];
+    const [next, effects, writes] = [this.next, [...this.effects], this.writes.count];
     try {
       step();
     } catch (error) {
       this.next = next;
       this.effects = effects;
-      this.writes.set(writes);
+      this.writes.cut(writes);
       throw error;
     }
   }

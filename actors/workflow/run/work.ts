@@ -218,9 +218,11 @@ export type WorkOf<K extends Work["of"]> = Extract<Work, { of: K }>;
 export const Current = Type.Object({ ...current, work: Work });
 export type Current = Static<typeof Current>;
 
+const noLines: readonly Line[] = [];
+
 /** The lines of a state that goes several ways at once; none of other states. */
 export const linesOf = (current: Current | null): readonly Line[] =>
-  current !== null && "lines" in current.work ? current.work.lines : [];
+  current !== null && "lines" in current.work ? current.work.lines : noLines;
 
 /** All work under way: of the main line, and of every other one. */
 export function worksOf(current: Current | null): readonly Work[] {

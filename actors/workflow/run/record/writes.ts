@@ -22,28 +22,31 @@ type Values = { readonly [key: string]: Json };
 
 /** The writes of one turn, by entry. Those of branches and of items go with these, and are left out. */
 export class WritesOfTurn {
-  private kept: ReadonlyMap<number, Values> = new Map();
+  private kept: (readonly [entry: number, values: Values])[] = [];
 
   add(entry: number, values: Values): void {
-    this.kept = new Map([...this.kept, [entry, { ...this.kept.get(entry), ...values }]]);
+    this.kept.push([entry, values]);
   }
-  /** For `set`, to take back what comes after. */
-  get(): ReadonlyMap<number, Values> {
-    return this.kept;
+  /** For `cut`, to take back what comes after. */
+  get count(): number {
+    return this.kept.length;
   }
-  set(kept: ReadonlyMap<number, Values>): void {
-    this.kept = kept;
+  cut(count: number): void {
+    this.kept.length = count;
   }
 
   /** What the log has to hold of them. */
   stored({ states }: Pick<Definition, "states">): readonly StoredWrites[] {
-    return [...this.kept].flatMap(([entry, all]): StoredWrites[] => {
+    const byEntry = new Map<number, Values>();
+    for (const [entry, values] of this.kept) byEntry.set(entry, { ...byEntry.get(entry), ...values });
+    return [...byEntry].flatMap(([entry, all]): StoredWrites[] => {
       const written = Object.entries(all);
-      const own = new Set(written.flatMap(([key, value]) => (Object.hasOwn(states, key) ? [value] : [])));
       const others = written.filter(([key, value]) => isKept(key, value, states));
+      // Most states write nothing but their results.
+      if (others.length === 0) return [];
+      const own = new Set(written.flatMap(([key, value]) => (Object.hasOwn(states, key) ? [value] : [])));
       const results = others.flatMap(([key, value]) => (isObject(value) && own.has(value) ? [key] : []));
       const values = Object.fromEntries(others.filter(([key]) => !results.includes(key)));
-      if (others.length === 0) return [];
       return [{ entry, values, ...(results.length === 0 ? {} : { results }) }];
     });
   }
