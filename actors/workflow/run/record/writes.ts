@@ -22,7 +22,7 @@ type Values = { readonly [key: string]: Json };
 
 /** The writes of one turn, by entry. Those of branches and of items go with these, and are left out. */
 export class WritesOfTurn {
-  private kept: (readonly [entry: number, values: Values])[] = [];
+  private readonly kept: (readonly [entry: number, values: Values])[] = [];
 
   add(entry: number, values: Values): void {
     this.kept.push([entry, values]);
