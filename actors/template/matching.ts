@@ -22,7 +22,7 @@ export function textAt(payload: Json, path: string): string | null {
   return value === undefined || value === null || typeof value === "object" ? null : print(value);
 }
 
-/** Steps of one expression on one message, at whatever time it is asked: about 15 ms. */
+/** Steps of one expression on one message, for sources and for Waits alike: about 15 ms. */
 export const matchSteps = 50_000;
 
 /** Whether something holds for a message; what would take too long does not. */

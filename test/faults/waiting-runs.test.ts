@@ -1,4 +1,4 @@
-/** Every stimulus that was acknowledged reaches the runs that wait for it, whatever dies before they are told. */
+/** Every stimulus that was acknowledged reaches the runs that wait for it, also when its node dies before they are told. */
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { limit, StimuliFixture } from "../features/stimuli/fixture.ts";
 import { startNodeProcess } from "../harness/node/node-process.ts";

@@ -160,8 +160,8 @@ export function leaveCall(run: RunTurn, { invocation, again_at }: CallWork, reas
 }
 
 /**
- * People have not answered in time, and the policy that asked them wants the run to fail of that, whatever its rules and
- * whichever branch it is in. An item of a Map fails by itself.
+ * People have not answered in time, and the policy that asked them wants the run to fail of that: no rule of the state is
+ * asked, and a state of a branch fails the whole run. An item of a Map fails by itself.
  */
 export function failByPeople(run: RunTurn, { result }: CallOutcome): void {
   const { deadline_at, entry } = run.current;

@@ -1,4 +1,4 @@
-/** Whatever the definition, whatever is delivered, in whatever order and however often: the rules of a run hold. */
+/** For random definitions and messages, in any order and any number of times: the rules of a run hold. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { runId } from "./fixture.ts";

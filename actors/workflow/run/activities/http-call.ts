@@ -40,7 +40,7 @@ export const HttpAnswer = Type.Object({
 });
 export type HttpAnswer = Static<typeof HttpAnswer>;
 
-/** Outcome: `http_answered`. It succeeds whatever comes back; every attempt carries the same `Idempotency-Key`. */
+/** Outcome: `http_answered`. It succeeds for every answer of the service; every attempt carries the same `Idempotency-Key`. */
 export const httpCall = defineActivity({ name: "workflow.http", input: HttpCall, output: HttpAnswer });
 export type HttpAnswered = Outcome<typeof httpCall>;
 

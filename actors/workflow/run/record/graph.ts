@@ -101,7 +101,7 @@ export class StepFold {
         this.compensates = { state: event.details.of_state, visit: event.details.of_visit };
       } else if (isEvent(event, "WorkflowStateEntered")) this.enter(event.details);
       else if (isEvent(event, "WorkflowStateExited")) this.exit(event.details);
-      // Whatever its lines were at was given up.
+      // The states at work in its lines were given up.
       else if (isEvent(event, "WorkflowStateRetried")) this.close(event.details.branch, event.details.failed_at);
     }
   }

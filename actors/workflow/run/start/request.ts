@@ -48,7 +48,7 @@ export interface RunRequest {
   readonly stimulusId: string | null;
   /** Of the run that it follows: those that outlive runs. Absent: none. */
   readonly keptVolumes?: NamedVolumes;
-  /** The schedule that starts it, in the latest version, whatever `ref` says; absent: none. */
+  /** The schedule that starts it, in the latest version, not in one that `ref` pins; absent: none. */
   readonly scheduleId?: string;
   /** Children and stimuli were counted where they came from. */
   readonly rateExempt: boolean;

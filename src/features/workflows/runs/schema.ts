@@ -137,7 +137,9 @@ export const LogStreamQuery = Type.Object({
 export const CancelBody = Type.Object(
   {
     reason: Type.Optional(Text),
-    compensate: Type.Optional(Type.Boolean({ description: "Undo what was done, whatever the workflow says" })),
+    compensate: Type.Optional(
+      Type.Boolean({ description: "Undo what was done, also where `compensate_on` does not list it" }),
+    ),
   },
   { examples: [{ reason: "No longer needed" }] },
 );

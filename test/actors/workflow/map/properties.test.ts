@@ -1,4 +1,4 @@
-/** Whatever items come to, in whatever order messages arrive: every item once, never more at work than allowed. */
+/** For random results of items and any order of messages: every item once, never more at work than allowed. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Json } from "../../../../actors/kernel/json.ts";

@@ -137,7 +137,7 @@ function made(kind: (typeof kinds)[number], list: Transition[]): State {
 const main = ["A", "B", "C", "constructor", "S"] as const;
 const lines = { left: ["L1", "L2"], toString: ["R1", "R2"], third: ["T1"] } as const;
 
-/** Whatever its states are, a Branch among them. */
+/** Of states of random kinds, a Branch among them. */
 export const definition: fc.Arbitrary<Definition> = fc
   .record({
     main: fc.tuple(...main.map(() => stateTo(main))),

@@ -111,7 +111,7 @@ test.each([
 test("a secret is sent, and stands in nothing that comes back", async () => {
   receiver.replies.set("/echo", ({ headers }) => {
     const sent = headers.get("authorization") ?? "";
-    return Response.json({ saw: sent, [sent]: 1 }, { headers: { "X-Saw": sent } });
+    return Response.json({ saw: sent, [sent]: 1 }, { headers: { "X-Saw": sent, [`X-${sent}`]: "1" } });
   });
   const headers = { Authorization: "secret:api/token" };
   const answer = await call("/echo", { headers, secrets: ["Authorization"], expect: { status: [], schema: false } });
@@ -119,6 +119,7 @@ test("a secret is sent, and stands in nothing that comes back", async () => {
   expect(taken).toEqual(["secret:api/token"]);
   expect(answer).toMatchObject({ http_status: 200, error: "unexpected_response" });
   expect(JSON.stringify(answer)).not.toContain(token);
+  expect(JSON.stringify(answer)).not.toContain(token.toLowerCase());
   expect(answer.body).toMatchObject({ saw: "*".repeat(token.length) });
 });
 

@@ -116,7 +116,7 @@ describe("signals", () => {
     expect((await post(id, "signal", { response: "\0" })).body.code).toBe("validation_failed");
     const outer = await fixture.start(north, "outer");
     expect((await post(outer, "signal", { response: "yes" })).body).toMatchObject({ code: "no_open_approval" });
-    // Somebody who comes too late is told what was decided.
+    // A caller who comes too late is told what was decided.
     await post(id, "pause");
     await post(id, "signal", { response: "yes" });
     const tooLate = await post(id, "signal", { response: "no" });

@@ -220,7 +220,7 @@ describe("wait", () => {
     };
     const asking = workflowTools({
       runs: fixture.runs,
-      approvals: { signal: () => Promise.reject(new Error("nobody signals here")), lastDecision: async () => null },
+      approvals: { signal: () => Promise.reject(new Error("no test signals here")), lastDecision: async () => null },
       reviewers: async () => null,
       workflows: undefined as never,
       runtime: fakeRuntime({ state: () => ({ header }) }),

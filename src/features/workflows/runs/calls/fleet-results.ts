@@ -25,7 +25,7 @@ export function fleetResultsActivity(reading: Pick<FleetReading, "one">): Activi
         const { per_node, next_cursor } = await page(reading, tenant, id, offset);
         for (const target of per_node) {
           const result = resultOf(target);
-          const bytes = Buffer.byteLength(JSON.stringify([result.stdout, result.stderr, result.structured]));
+          const bytes = Buffer.byteLength(JSON.stringify(result));
           left -= bytes;
           results.push(left >= 0 ? result : short(result));
         }

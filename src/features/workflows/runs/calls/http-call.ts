@@ -62,7 +62,9 @@ export function httpCallActivity(options: HttpCallOptions): Activity {
     const placed = referencesIn(Object.fromEntries(secrets.map((name) => [name, headers[name] ?? ""])), "");
     const resolved = await references.take(use, placed);
     const masker = new Masker();
-    masker.hide([...resolved.values()].flatMap(({ hidden }) => hidden.map((value) => value.reveal())));
+    const hidden = [...resolved.values()].flatMap(({ hidden }) => hidden.map((value) => value.reveal()));
+    // Names of headers come back in lower case.
+    masker.hide([...hidden, ...hidden.map((value) => value.toLowerCase())]);
     const values = placed.map(({ path, reference }) => {
       return [path.slice(1), resolved.get(reference.text)?.value.reveal() ?? ""] as const;
     });
@@ -124,7 +126,7 @@ function headersOf(headers: Headers, masker: Masker | null): Record<string, stri
   for (const [name, value] of headers) {
     left -= Buffer.byteLength(name) + Buffer.byteLength(value);
     if (left < 0) break;
-    kept[name] = masker === null ? value : masker.mask(value);
+    kept[masker === null ? name : masker.mask(name)] = masker === null ? value : masker.mask(value);
   }
   return kept;
 }

@@ -109,7 +109,9 @@ export function runTools({ runs, approvals }: RunToolOptions): readonly Manageme
       arguments: Type.Object({
         ...Id,
         reason: Type.Optional(Type.String()),
-        compensate: Type.Optional(Type.Boolean({ description: "Undo what was done, whatever the workflow says" })),
+        compensate: Type.Optional(
+          Type.Boolean({ description: "Undo what was done, also where `compensate_on` does not list it" }),
+        ),
       }),
       call: async (caller, { reason, compensate = false, ...given }) =>
         runs.cancel(await find(caller, given), readReason(reason), compensate),

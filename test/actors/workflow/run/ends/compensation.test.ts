@@ -1,4 +1,4 @@
-/** What a run did is undone before a bad end: newest first, each visit once, whatever comes in between. */
+/** What a run did is undone before a bad end: newest first, each visit once, with any messages in between. */
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { Json } from "../../../../../actors/kernel/json.ts";
