@@ -38,6 +38,10 @@ test("the successor is told in the commit of the end, and named by both", () => 
       },
     },
   });
+  // The run of a schedule lives on in the one that follows.
+  expect(story.toldOf("run_ended")).toMatchObject([
+    { kind: "workflow_schedule", key: "s", body: { execution_id: runId, continued_as: told?.key } },
+  ]);
   expect([...story.sim.beside]).toEqual([[told?.key ?? "", "workflow_run"]]);
   expect(story.types.slice(-2)).toEqual(["WorkflowExecutionContinued", "WorkflowExecutionCompleted"]);
   expect(story.event("WorkflowExecutionContinued").details).toEqual({ continued_as: told?.key ?? "" });
