@@ -18,7 +18,7 @@ const trip = {
   ASK: human(ways(["approved", "DONE"], ["rejected", "LOST"])),
   DONE: noop(),
   LOST: bad,
-  REFUND: writes({ undone: "{{undone}}|{{state.of.name}} {{state.of.visit}} {{state.of.result.status}}" }),
+  REFUND: writes({ undone: "{{undone}}|{{state.of.name}} {{state.of.visit}} {{state.of.result.updated}}" }),
   CANCEL: writes({ undone: "{{undone}}|{{state.of.name}} {{state.of.visit}} {{state.of.result.updated}}" }),
 } as Record<string, State>;
 // Another room is booked on the word.
@@ -103,7 +103,7 @@ test("the states of a Branch that undoes see what it undoes", () => {
 
 test("each sees what it undoes, with the result of that visit", () => {
   const story = told(trip).decide("approved").decide("rejected");
-  expect(story.blackboard.undone).toBe('|BOOK 2 ["rooms"]|BOOK 1 ["rooms"]|PAY 1 success');
+  expect(story.blackboard.undone).toBe('|BOOK 2 ["rooms"]|BOOK 1 ["rooms"]|PAY 1 ["paid"]');
   expect(story.types.slice(-3)).toEqual([
     "WorkflowStateExited",
     "WorkflowCompensationCompleted",
