@@ -14,11 +14,13 @@ import type { Json } from "../../actors/kernel/json.ts";
 import type { OpenApiDocument } from "../../src/http/openapi/openapi.ts";
 import { type NodeProcess, startNodeProcess } from "../harness/node/node-process.ts";
 import { freshStores, type TestStores } from "../harness/stores.ts";
+import { clientTypes } from "./client-types.ts";
 
 type Operation = OpenApiDocument["paths"][string][string];
 /** `GET /v1/agents` → its description; `document` → what is left of the document. */
 type Pinned = Readonly<Record<string, Operation>>;
 
+const typesFile = join(import.meta.dir, "../../src/programs/client/api.ts");
 /** One line for each operation, so that a change of one is a change of one line. */
 const file = join(import.meta.dir, "openapi.jsonl");
 const stored: Pinned = Object.fromEntries(
@@ -48,6 +50,7 @@ beforeAll(async () => {
   if (process.env.PIN !== "1") return;
   const lines = [["document", rest], ...Object.entries(operations)].map((line) => `${JSON.stringify(line)}\n`);
   writeFileSync(file, lines.join(""));
+  writeFileSync(typesFile, await clientTypes(whole));
 });
 afterAll(async () => {
   await node?.dispose();
@@ -72,6 +75,10 @@ const linesOf = (described: Pinned): string[] =>
 
 test("routes, scopes, statuses and codes are these and no others", () => {
   expect(linesOf(operations)).toEqual(linesOf(stored));
+});
+
+test("the types of the client are those of the document", async () => {
+  expect(await clientTypes(whole)).toBe(readFileSync(typesFile, "utf8"));
 });
 
 test("each operation is described as it was", () => {
