@@ -6,6 +6,7 @@ import { audit } from "../features/audit/feature.ts";
 import { billing } from "../features/billing/feature.ts";
 import { cluster } from "../features/cluster/feature.ts";
 import { colony } from "../features/colony/feature.ts";
+import { consoleFeature } from "../features/console/feature.ts";
 import { cortex } from "../features/cortex/feature.ts";
 import { credentials } from "../features/credentials/feature.ts";
 import { dashboard } from "../features/dashboard/feature.ts";
@@ -107,6 +108,7 @@ export const features = [
   intake,
   history,
   dashboard,
+  consoleFeature,
   credentials,
   colony,
   billing,
