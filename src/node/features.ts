@@ -41,6 +41,7 @@ import { schedules } from "../features/schedules/feature.ts";
 import { seal } from "../features/seal/feature.ts";
 import { secrets } from "../features/secrets/feature.ts";
 import { securityContexts } from "../features/security-contexts/feature.ts";
+import { signIn } from "../features/sign-in/feature.ts";
 import { classification } from "../features/stimuli/classification/feature.ts";
 import { history } from "../features/stimuli/history/feature.ts";
 import { intake } from "../features/stimuli/intake/feature.ts";
@@ -67,6 +68,7 @@ export const features = [
   // First: what it keeps of a tenant goes last.
   tenants,
   developmentIssuer,
+  signIn,
   embeddedIssuer,
   incidents,
   storageViolations,

@@ -593,6 +593,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/auth/config": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getAuthConfig"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/billing/change-tier": {
         parameters: {
             query?: never;
@@ -4282,6 +4298,12 @@ export interface components {
             name: string;
             status: "deleted";
         };
+        DevelopmentPerson: {
+            issuer: string;
+            password: string | null;
+            title: string;
+            username: string;
+        };
         DeviceConsent: {
             device_code: string;
             expires_at: string;
@@ -6144,6 +6166,15 @@ export interface components {
         Signature: {
             preset: "svc" | "github" | "stripe" | "slack" | "standard_webhooks";
             tolerance_seconds?: number;
+        };
+        SignInConfig: {
+            cli_client_id: string;
+            client_id: string;
+            device: boolean;
+            issuer: string;
+            password: boolean;
+            people?: components["schemas"]["DevelopmentPerson"][];
+            scopes: string[];
         };
         Source: {
             acknowledge: "routed" | "received";
@@ -10227,6 +10258,27 @@ export interface operations {
                         next_cursor: string | null;
                     };
                     "application/x-ndjson": unknown;
+                };
+            };
+        };
+    };
+    getAuthConfig: {
+        parameters: {
+            query?: {
+                tenant?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignInConfig"];
                 };
             };
         };
