@@ -20,7 +20,7 @@ const here = import.meta.dir;
 async function build(folder: string): Promise<void> {
   const draft = `${folder}.${process.pid}`;
   await mkdir(draft, { recursive: true });
-  const options = {
+  const options: Omit<Bun.BuildConfig, "entrypoints"> = {
     target: "browser",
     format: "esm",
     minify: true,
@@ -28,7 +28,8 @@ async function build(folder: string): Promise<void> {
     define: { "process.env.NODE_ENV": '"production"' },
     naming: { entry: "[name]-[hash].[ext]", chunk: "[name]-[hash].[ext]", asset: "[name]-[hash].[ext]" },
     plugins: [tailwind],
-  } as const;
+    external: ["*.woff2"],
+  };
   const [app, worker] = await Promise.all([
     Bun.build({ ...options, entrypoints: [join(here, "main.tsx")] }),
     Bun.build({ ...options, entrypoints: [join(here, "events-worker.ts")] }),
@@ -46,6 +47,9 @@ async function build(folder: string): Promise<void> {
     files.push(name);
   }
   await copyFile(join(here, "icon.svg"), join(draft, "icon.svg"));
+  const font = Bun.resolveSync("@fontsource-variable/inter/files/inter-latin-wght-normal.woff2", here);
+  await copyFile(font, join(draft, "inter-latin.woff2"));
+  files.push("icon.svg", "inter-latin.woff2");
   const entry = nameOf(app, "main", "js");
   const index: Index = { page: page(entry, nameOf(app, "main", "css"), nameOf(worker, "events-worker", "js")), files };
   await writeFile(join(draft, "index.json"), JSON.stringify(index));

@@ -1,28 +1,20 @@
 /** What stands around every page: navigation, palette, who is signed in, whether changes arrive. */
 import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import { BookOpen, LogOut, Menu as MenuIcon, Monitor, Moon, Search, Sun, UserRound, WifiOff, X } from "lucide-react";
-import { useEffect, useState } from "react";
+import { lazy, Suspense, useEffect, useState } from "react";
 import { Button, IconButton } from "../kit/button.tsx";
 import { classes } from "../kit/classes.ts";
 import { Menu } from "../kit/menu.tsx";
+import { useAreas } from "./areas.ts";
 import { useLive } from "./live.ts";
 import { Mark } from "./mark.tsx";
-import { type Area, areas } from "./navigation.ts";
-import { Palette } from "./palette.tsx";
 import { serviceUrl } from "./place.ts";
-import { signOut, useCan, useMe, useSession } from "./session.ts";
+import { signOut, useMe, useSession } from "./session.ts";
 import type { Connection } from "./streams.ts";
 import { chooseTheme, chosenTheme, type Theme } from "./theme.ts";
 import { useWaitingApprovals } from "./waiting.ts";
 
-/** The places that the caller may see. */
-export function useAreas(): readonly Area[] {
-  const can = useCan();
-  const { operator } = useMe();
-  return areas
-    .map(({ title, places }) => ({ title, places: places.filter((place) => can(...place.scopes) && (operator || place.operators !== true)) }))
-    .filter(({ places }) => places.length > 0);
-}
+const Palette = lazy(() => import("./palette.tsx").then(({ Palette }) => ({ default: Palette })));
 
 export function Layout() {
   const live = useLive();
@@ -38,7 +30,9 @@ export function Layout() {
         showPalette(true);
         return;
       }
-      const isTyping = event.target instanceof Element && event.target.closest("input, textarea, select, [contenteditable], [role=dialog]") !== null;
+      const isTyping =
+        event.target instanceof Element &&
+        event.target.closest("input, textarea, select, [contenteditable], [role=dialog]") !== null;
       if (event.key !== "/" || isTyping) return;
       const search = document.querySelector<HTMLInputElement>("[data-search]");
       if (search === null) return;
@@ -50,10 +44,20 @@ export function Layout() {
   }, []);
   return (
     <div className="flex min-h-dvh">
-      <a href="#content" className="sr-only z-50 rounded-control bg-raised px-3 py-2 focus:not-sr-only focus:fixed focus:top-2 focus:left-2">
+      <a
+        href="#content"
+        className="sr-only z-50 rounded-control bg-raised px-3 py-2 focus:not-sr-only focus:fixed focus:top-2 focus:left-2"
+      >
         Skip to the content
       </a>
-      {isOpen && <button type="button" aria-label="Close the navigation" className="fixed inset-0 z-30 bg-black/40 lg:hidden" onClick={() => open(false)} />}
+      {isOpen && (
+        <button
+          type="button"
+          aria-label="Close the navigation"
+          className="fixed inset-0 z-30 bg-black/40 lg:hidden"
+          onClick={() => open(false)}
+        />
+      )}
       <aside
         className={classes(
           "fixed inset-y-0 left-0 z-30 flex w-60 shrink-0 flex-col border-line border-r bg-surface transition-transform lg:sticky lg:top-0 lg:h-dvh lg:translate-x-0",
@@ -96,7 +100,11 @@ export function Layout() {
           <Outlet />
         </main>
       </div>
-      <Palette open={isPalette} onClose={() => showPalette(false)} />
+      {isPalette && (
+        <Suspense>
+          <Palette onClose={() => showPalette(false)} />
+        </Suspense>
+      )}
     </div>
   );
 }
@@ -112,7 +120,10 @@ function Lost({ state }: { readonly state: Connection }) {
   }, [isLost]);
   if (!isLong) return null;
   return (
-    <div role="status" className="sticky top-0 z-20 flex items-center justify-center gap-2 bg-warn-soft px-4 py-1.5 font-medium text-warn text-xs">
+    <div
+      role="status"
+      className="sticky top-0 z-20 flex items-center justify-center gap-2 bg-warn-soft px-4 py-1.5 font-medium text-warn text-xs"
+    >
       <WifiOff aria-hidden className="size-3.5" />
       The connection to the service is lost. Trying again; what you see may be old.
     </div>
@@ -135,7 +146,9 @@ function Navigation() {
     <nav aria-label="Pages" className="min-h-0 flex-1 overflow-y-auto px-2 pb-4">
       {shown.map(({ title, places }) => (
         <div key={title ?? ""} className="mt-3 first:mt-1">
-          {title !== null && <h2 className="m-0 px-2 pb-1 font-medium text-2xs text-ink-faint uppercase tracking-wide">{title}</h2>}
+          {title !== null && (
+            <h2 className="m-0 px-2 pb-1 font-medium text-2xs text-ink-faint uppercase tracking-wide">{title}</h2>
+          )}
           {places.map(({ path, title: name, icon: Icon }) => (
             <Link
               key={path}
@@ -146,7 +159,10 @@ function Navigation() {
               <Icon aria-hidden className="size-4 shrink-0" />
               <span className="truncate">{name}</span>
               {path === "/approvals" && waiting > 0 && (
-                <span className="ml-auto rounded-full bg-accent-strong px-1.5 font-medium text-2xs text-on-accent" title={`${waiting} approvals wait`}>
+                <span
+                  className="ml-auto rounded-full bg-accent-strong px-1.5 font-medium text-2xs text-on-accent"
+                  title={`${waiting} approvals wait`}
+                >
                   {waiting > 99 ? "99+" : waiting}
                 </span>
               )}
@@ -182,8 +198,16 @@ function Person() {
           </Button>
         }
         items={[
-          ...themes.map(([name, label, icon]) => ({ label: theme === name ? `${label} ✓` : label, icon, onClick: () => choose(name) })),
-          { label: "Documentation", icon: BookOpen, onClick: () => void window.open(`${serviceUrl}/docs`, "_blank", "noopener") },
+          ...themes.map(([name, label, icon]) => ({
+            label: theme === name ? `${label} ✓` : label,
+            icon,
+            onClick: () => choose(name),
+          })),
+          {
+            label: "Documentation",
+            icon: BookOpen,
+            onClick: () => void window.open(`${serviceUrl}/docs`, "_blank", "noopener"),
+          },
           { label: "Sign out", icon: LogOut, onClick: () => void signOut() },
         ]}
       />

@@ -61,11 +61,21 @@ export function useLive(): Connection {
 /** The status of a row that is shown changes at once; what else changed comes with the list. */
 function patchRows(queries: ReturnType<typeof useQueryClient>, type: string, id: string, status: string | null): void {
   if (status === null) return;
-  queries.setQueriesData<{ pages?: readonly { items?: readonly Record<string, unknown>[] }[] }>({ queryKey: [type, "list"] }, (known) => {
-    const pages = known?.pages;
-    if (pages === undefined || !pages.some((page) => page.items?.some((row) => isRow(row, id)))) return known;
-    return { ...known, pages: pages.map((page) => ({ ...page, items: page.items?.map((row) => (isRow(row, id) ? { ...row, status } : row)) ?? [] })) };
-  });
+  queries.setQueriesData<{ pages?: readonly { items?: readonly Record<string, unknown>[] }[] }>(
+    { queryKey: [type, "list"] },
+    (known) => {
+      const pages = known?.pages;
+      if (pages === undefined || !pages.some((page) => page.items?.some((row) => isRow(row, id)))) return known;
+      return {
+        ...known,
+        pages: pages.map((page) => ({
+          ...page,
+          items: page.items?.map((row) => (isRow(row, id) ? { ...row, status } : row)) ?? [],
+        })),
+      };
+    },
+  );
 }
 
-const isRow = (row: Record<string, unknown>, id: string): boolean => row.id === id || row.execution_id === id || row.approval_id === id;
+const isRow = (row: Record<string, unknown>, id: string): boolean =>
+  row.id === id || row.execution_id === id || row.approval_id === id;

@@ -4,7 +4,7 @@ import { Dialog } from "@base-ui/react/dialog";
 import { useNavigate } from "@tanstack/react-router";
 import { Hash, type LucideIcon, Search } from "lucide-react";
 import { useMemo, useState } from "react";
-import { useAreas } from "./layout.tsx";
+import { useAreas } from "./areas.ts";
 
 interface Target {
   readonly id: string;
@@ -25,41 +25,79 @@ const recordsById: readonly (readonly [title: string, path: string])[] = [
   ["Agent", "/agents"],
 ];
 
-export function Palette({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
+export function Palette({ onClose }: { readonly onClose: () => void }) {
   const [text, setText] = useState("");
   const shown = useAreas();
   const navigate = useNavigate();
   const places = useMemo(
     () =>
       shown.flatMap(({ title: area, places }) =>
-        places.map(({ path, title, words = "", icon }): Target => ({ id: path, title, words: `${title} ${area ?? ""} ${words}`, icon, path })),
+        places.map(
+          ({ path, title, words = "", icon }): Target => ({
+            id: path,
+            title,
+            words: `${title} ${area ?? ""} ${words}`,
+            icon,
+            path,
+          }),
+        ),
       ),
     [shown],
   );
   const id = text.trim();
-  const records = uuid.test(id) ? recordsById.map(([title, path]): Target => ({ id: `${path}/${id}`, title: `${title} ${id}`, words: id, icon: Hash, path: `${path}/${id}` })) : [];
-  const close = () => {
-    setText("");
-    onClose();
-  };
+  const records = uuid.test(id)
+    ? recordsById.map(
+        ([title, path]): Target => ({
+          id: `${path}/${id}`,
+          title: `${title} ${id}`,
+          words: id,
+          icon: Hash,
+          path: `${path}/${id}`,
+        }),
+      )
+    : [];
+  const close = onClose;
   const go = (target: Target) => {
     close();
     navigate({ to: target.path }).catch(() => {});
   };
   return (
-    <Dialog.Root open={open} onOpenChange={(next) => !next && close()}>
+    <Dialog.Root open onOpenChange={(next) => !next && close()}>
       <Dialog.Portal>
         <Dialog.Backdrop className="fixed inset-0 z-40 bg-black/40" />
-        <Dialog.Popup aria-label="Go to" className="pop fixed top-[min(12vh,6rem)] left-1/2 z-40 w-[calc(100vw-2rem)] max-w-lg -translate-x-1/2 overflow-hidden outline-none">
-          <Autocomplete.Root items={[...records, ...places]} value={text} onValueChange={setText} itemToStringValue={(target: Target) => target.words} open inline autoHighlight="always" keepHighlight>
+        <Dialog.Popup
+          aria-label="Go to"
+          className="pop fixed top-[min(12vh,6rem)] left-1/2 z-40 w-[calc(100vw-2rem)] max-w-lg -translate-x-1/2 overflow-hidden outline-none"
+        >
+          <Autocomplete.Root
+            items={[...records, ...places]}
+            value={text}
+            onValueChange={setText}
+            itemToStringValue={(target: Target) => target.words}
+            open
+            inline
+            autoHighlight="always"
+            keepHighlight
+          >
             <div className="flex items-center gap-2 border-line border-b px-3">
               <Search aria-hidden className="size-4 text-ink-faint" />
-              <Autocomplete.Input aria-label="A page, or the id of a record" placeholder="A page, or the id of a record" className="h-11 w-full bg-transparent outline-none" />
+              <Autocomplete.Input
+                aria-label="A page, or the id of a record"
+                placeholder="A page, or the id of a record"
+                className="h-11 w-full bg-transparent outline-none"
+              />
             </div>
-            <Autocomplete.Empty className="px-4 py-6 text-center text-ink-soft empty:hidden">Nothing has this name</Autocomplete.Empty>
+            <Autocomplete.Empty className="px-4 py-6 text-center text-ink-soft empty:hidden">
+              Nothing has this name
+            </Autocomplete.Empty>
             <Autocomplete.List className="max-h-80 overflow-auto p-1.5 empty:hidden">
               {(target: Target) => (
-                <Autocomplete.Item key={target.id} value={target} onClick={() => go(target)} className="flex cursor-default items-center gap-2.5 rounded-control px-2.5 py-2 outline-none data-highlighted:bg-hover">
+                <Autocomplete.Item
+                  key={target.id}
+                  value={target}
+                  onClick={() => go(target)}
+                  className="flex cursor-default items-center gap-2.5 rounded-control px-2.5 py-2 outline-none data-highlighted:bg-hover"
+                >
                   <target.icon aria-hidden className="size-4 text-ink-soft" />
                   <span className="truncate">{target.title}</span>
                 </Autocomplete.Item>

@@ -17,6 +17,13 @@ export type Session =
   | { readonly state: "unreachable"; readonly reason: string }
   | { readonly state: "in"; readonly me: Me; readonly name: string };
 
+/** One of the people of the development issuer; the password is no secret there. */
+interface Developer {
+  readonly issuer: string;
+  readonly username: string;
+  readonly password: string;
+}
+
 interface Tokens {
   readonly access: string;
   readonly refresh: string | null;
@@ -35,6 +42,8 @@ interface Leaving {
 
 const leavingKey = "svc.signing-in";
 const lastKey = "svc.signed-in";
+/** Names the organization in the address, for the page's policy. */
+const tenantParameter = "tenant";
 /** A token is replaced this long before it ends, ms. */
 const aheadMs = 30_000;
 
@@ -43,7 +52,7 @@ let tokens: Tokens | null = null;
 let config: SignInConfig | null = null;
 let tenant: string | null = null;
 /** How the development issuer is asked again. */
-let developer: { readonly username: string; readonly password: string } | null = null;
+let developer: Developer | null = null;
 let renewing: Promise<string | null> | null = null;
 const listeners = new Set<() => void>();
 
@@ -101,7 +110,8 @@ async function renew(): Promise<string | null> {
 /** The issuer gives no more tokens: through sign-in, and back to where the caller is. */
 function endedSession(): null {
   tokens = null;
-  if (config !== null) become({ state: "out", config, reason: "Your session has ended. Sign in again to go on where you were." });
+  if (config !== null)
+    become({ state: "out", config, reason: "Your session has ended. Sign in again to go on where you were." });
   return null;
 }
 
@@ -110,18 +120,25 @@ export async function start(): Promise<void> {
   become({ state: "starting" });
   try {
     const leaving = readLeaving();
-    const last = JSON.parse(sessionStorage.getItem(lastKey) ?? "null") as { tenant: string | null; person?: typeof developer } | null;
+    const last = JSON.parse(sessionStorage.getItem(lastKey) ?? "null") as {
+      tenant: string | null;
+      person?: Developer;
+    } | null;
     tenant = leaving?.tenant ?? last?.tenant ?? null;
     config = await readConfig(tenant);
     const here = new URL(location.href);
     if (leaving !== null && here.searchParams.has("state")) return await comeBack(leaving, here);
-    if (last?.person != null && config.password) return await signInAs(last.person.username, last.person.password);
-    if (last !== null && config.issuer !== null && !config.password) return await leave(tenant);
+    if (last?.person != null && config.password) return await signInAs(last.person);
+    if (last !== null && !config.password) return await leave(tenant);
     become({ state: "out", config, reason: null });
   } catch (error) {
     if (error instanceof Unreachable || error instanceof TypeError)
       return become({ state: "unreachable", reason: "The service does not answer." });
-    become(config === null ? { state: "unreachable", reason: textOf(error) } : { state: "out", config, reason: textOf(error) });
+    become(
+      config === null
+        ? { state: "unreachable", reason: textOf(error) }
+        : { state: "out", config, reason: textOf(error) },
+    );
   }
 }
 
@@ -141,14 +158,31 @@ async function fetched(url: string, init: RequestInit = {}): Promise<unknown> {
   return response.json();
 }
 
-/** Goes to the issuer of an organization. @param slug null: as the platform's sign-in is set */
+/**
+ * Goes to the issuer of an organization. @param slug null: as the platform's sign-in is set
+ * The page's policy lets it ask those issuers only that the address names: `?tenant=`, and `state` on the way back.
+ */
 export async function leave(slug: string | null): Promise<void> {
+  const here = new URL(location.href);
+  if (slug !== null && here.searchParams.get(tenantParameter) !== slug) {
+    sessionStorage.setItem(lastKey, JSON.stringify({ tenant: slug }));
+    here.searchParams.set(tenantParameter, slug);
+    location.assign(here);
+    return;
+  }
+  here.searchParams.delete(tenantParameter);
   tenant = slug;
   config = await readConfig(slug);
   const { server, client } = await issuerOf(config);
-  if (server.authorization_endpoint === undefined) throw new Error("The identity provider offers no sign-in by browser");
+  if (server.authorization_endpoint === undefined)
+    throw new Error("The identity provider offers no sign-in by browser");
   const verifier = oauth.generateRandomCodeVerifier();
-  const leaving: Leaving = { verifier, state: oauth.generateRandomState(), tenant: slug, back: location.href };
+  const leaving: Leaving = {
+    verifier,
+    state: `${slug ?? ""}.${oauth.generateRandomState()}`,
+    tenant: slug,
+    back: here.href,
+  };
   sessionStorage.setItem(leavingKey, JSON.stringify(leaving));
   const to = new URL(server.authorization_endpoint);
   for (const [name, value] of Object.entries({
@@ -191,16 +225,24 @@ async function comeBack(leaving: Leaving, here: URL): Promise<void> {
 }
 
 /** In development: as one of the seeded people. */
-export async function signInAs(username: string, password: string): Promise<void> {
-  developer = { username, password };
+export async function signInAs(person: Developer): Promise<void> {
+  developer = person;
   await enter(await passwordGrant(developer));
 }
 
-async function passwordGrant(person: NonNullable<typeof developer>): Promise<Tokens> {
+async function passwordGrant({ issuer, username, password }: Developer): Promise<Tokens> {
   if (config === null) throw new Error("the sign-in settings are missing");
-  const { server } = await issuerOf(config);
-  const body = new URLSearchParams({ grant_type: "password", client_id: config.client_id, expires_in: "3600", ...person });
-  return tokensOf((await fetched(server.token_endpoint ?? "", { method: "POST", body })) as oauth.TokenEndpointResponse);
+  const { server } = await issuerOf({ ...config, issuer });
+  const body = new URLSearchParams({
+    grant_type: "password",
+    client_id: config.client_id,
+    expires_in: "3600",
+    username,
+    password,
+  });
+  return tokensOf(
+    (await fetched(server.token_endpoint ?? "", { method: "POST", body })) as oauth.TokenEndpointResponse,
+  );
 }
 
 async function refreshGrant({ refresh, id }: Tokens): Promise<Tokens> {
@@ -212,11 +254,12 @@ async function refreshGrant({ refresh, id }: Tokens): Promise<Tokens> {
 }
 
 async function issuerOf({ issuer, client_id }: SignInConfig) {
-  if (issuer === null) throw new Error("No identity provider is configured for signing in");
   const at = new URL(issuer);
-  const response = await oauth.discoveryRequest(at, { algorithm: "oidc", ...allowingPlain() }).catch((error: unknown) => {
-    throw new Unreachable(error);
-  });
+  const response = await oauth
+    .discoveryRequest(at, { algorithm: "oidc", ...allowingPlain() })
+    .catch((error: unknown) => {
+      throw new Unreachable(error);
+    });
   const server = await oauth.processDiscoveryResponse(at, response);
   return { server, client: { client_id } satisfies oauth.Client };
 }
@@ -235,7 +278,9 @@ function tokensOf({ access_token, refresh_token, id_token, expires_in }: oauth.T
 
 async function enter(fresh: Tokens): Promise<void> {
   tokens = fresh;
-  const me = (await fetched(`${serviceUrl}/v1/auth/me`, { headers: { Authorization: `Bearer ${fresh.access}` } })) as Me;
+  const me = (await fetched(`${serviceUrl}/v1/auth/me`, {
+    headers: { Authorization: `Bearer ${fresh.access}` },
+  })) as Me;
   sessionStorage.setItem(lastKey, JSON.stringify({ tenant, ...(developer === null ? {} : { person: developer }) }));
   become({ state: "in", me, name: nameIn(fresh) ?? me.email ?? me.user_id });
 }
@@ -244,8 +289,12 @@ async function enter(fresh: Tokens): Promise<void> {
 function nameIn({ access, id }: Tokens): string | null {
   for (const text of [id, access]) {
     try {
-      const claims = JSON.parse(new TextDecoder().decode(bytesOf(text?.split(".")[1] ?? ""))) as Record<string, unknown>;
-      for (const name of ["name", "preferred_username", "email"]) if (typeof claims[name] === "string") return claims[name];
+      const claims = JSON.parse(new TextDecoder().decode(bytesOf(text?.split(".")[1] ?? ""))) as Record<
+        string,
+        unknown
+      >;
+      for (const name of ["name", "preferred_username", "email"])
+        if (typeof claims[name] === "string") return claims[name];
     } catch {
       // Not a token with claims that can be read.
     }

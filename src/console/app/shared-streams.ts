@@ -5,7 +5,14 @@ import { follow, type StreamedEvent } from "../../programs/client/events.ts";
 
 /** From a tab. */
 export type Request =
-  | { readonly type: "open"; readonly id: number; readonly url: string; readonly identity: string; readonly path: string; readonly after: string | null }
+  | {
+      readonly type: "open";
+      readonly id: number;
+      readonly url: string;
+      readonly identity: string;
+      readonly path: string;
+      readonly after: string | null;
+    }
   | { readonly type: "close"; readonly id: number }
   | { readonly type: "token"; readonly ask: number; readonly token: string | null }
   | { readonly type: "leave" };
@@ -58,27 +65,32 @@ export function openShares() {
     });
   };
 
+  const toAll = (share: Share, message: (id: number) => Answer) => {
+    for (const { port, id } of share.listeners) port.postMessage(message(id));
+  };
+
   async function run(key: string, share: Share, client: Client, path: string): Promise<void> {
+    const options = {
+      signal: share.stop.signal,
+      after: share.after,
+      connection(state: Share["state"]) {
+        share.state = state;
+        toAll(share, (id) => ({ type: "state", id, state }));
+      },
+    };
     let end: { status: number | null; reason: string | null } = { status: null, reason: null };
     try {
-      const options = {
-        signal: share.stop.signal,
-        after: share.after,
-        connection(state: Share["state"]) {
-          share.state = state;
-          for (const { port, id } of share.listeners) port.postMessage({ type: "state", id, state });
-        },
-      };
       for await (const event of follow(client, path, options)) {
         share.heard.push(event);
         if (share.heard.length > maxHeard) share.heard.shift();
-        for (const { port, id } of share.listeners) port.postMessage({ type: "event", id, event });
+        toAll(share, (id) => ({ type: "event", id, event }));
       }
     } catch (error) {
-      end = { status: error instanceof ApiError ? error.status : null, reason: error instanceof Error ? error.message : String(error) };
+      const reason = error instanceof Error ? error.message : String(error);
+      end = { status: error instanceof ApiError ? error.status : null, reason };
     }
     shares.delete(key);
-    if (!share.stop.signal.aborted) for (const { port, id } of share.listeners) port.postMessage({ type: "end", id, ...end });
+    if (!share.stop.signal.aborted) toAll(share, (id) => ({ type: "end", id, ...end }));
   }
 
   function open(port: Port, { id, url, identity, path, after }: Extract<Request, { type: "open" }>): void {
@@ -93,7 +105,14 @@ export function openShares() {
       for (const event of share.heard) port.postMessage({ type: "event", id, event });
       return;
     }
-    const made: Share = { identity, after, heard: [], listeners: new Set([listener]), stop: new AbortController(), state: "lost" };
+    const made: Share = {
+      identity,
+      after,
+      heard: [],
+      listeners: new Set([listener]),
+      stop: new AbortController(),
+      state: "lost",
+    };
     const slot = known === undefined ? key : `${key} ${crypto.randomUUID()}`;
     shares.set(slot, made);
     void run(slot, made, createClient({ url, token: tokenOf(identity) }), path);

@@ -57,6 +57,7 @@ function SignIn({ config, reason }: { readonly config: SignInConfig; readonly re
   const [error, setError] = useState<unknown>(null);
   const [slug, setSlug] = useState("");
   const [isOther, setOther] = useState(false);
+  const [typed, type] = useState("");
   const go = (action: () => Promise<void>) => {
     setBusy(true);
     setError(null);
@@ -73,10 +74,24 @@ function SignIn({ config, reason }: { readonly config: SignInConfig; readonly re
         {error !== null && <Trouble error={error} />}
         {config.password ? (
           <>
-            <p className="m-0 text-ink-soft text-xs">This node runs in development mode. Choose who you are; there is nothing to type.</p>
+            <p className="m-0 text-ink-soft text-xs">This node runs in development mode. Choose who you are.</p>
+            {people.some(({ password }) => password === null) && (
+              <Input
+                label="Password"
+                type="password"
+                hint="The node was started with SVC_DEV_PASSWORD"
+                value={typed}
+                onChange={type}
+              />
+            )}
             <div className="flex flex-col gap-2">
-              {people.map(({ username, password, title }) => (
-                <Button key={username} busy={busy} className="h-auto justify-start px-3 py-2 text-left" onClick={() => go(() => signInAs(username, password))}>
+              {people.map(({ issuer, username, password, title }) => (
+                <Button
+                  key={`${issuer} ${username}`}
+                  busy={busy}
+                  className="h-auto justify-start px-3 py-2 text-left"
+                  onClick={() => go(() => signInAs({ issuer, username, password: password ?? typed }))}
+                >
                   <UserRound aria-hidden />
                   <span className="min-w-0 flex-1 whitespace-normal">
                     <span className="block">{username}</span>
@@ -100,7 +115,15 @@ function SignIn({ config, reason }: { readonly config: SignInConfig; readonly re
               go(() => leave(slug.trim()));
             }}
           >
-            <Input label="Organization" hint="Its short name, as in acme" value={slug} onChange={setSlug} className="flex-1" autoFocus required />
+            <Input
+              label="Organization"
+              hint="Its short name, as in acme"
+              value={slug}
+              onChange={setSlug}
+              className="flex-1"
+              autoFocus
+              required
+            />
             <Button type="submit" busy={busy} className="mb-5">
               Continue
             </Button>

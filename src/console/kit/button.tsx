@@ -21,7 +21,7 @@ const shape =
 interface Shared {
   readonly look?: Look;
   readonly small?: boolean;
-  readonly children: ReactNode;
+  readonly children?: ReactNode;
 }
 
 /** @param busy shows that the action is under way, and takes no more clicks */
@@ -32,9 +32,16 @@ export function Button({
   className,
   children,
   ...rest
-}: Shared & { readonly busy?: boolean } & Omit<ComponentProps<typeof Base>, "className" | "children"> & { readonly className?: string }) {
+}: Shared & { readonly busy?: boolean } & Omit<ComponentProps<typeof Base>, "className" | "children"> & {
+    readonly className?: string;
+  }) {
   return (
-    <Base {...rest} disabled={rest.disabled === true || busy} focusableWhenDisabled={busy} className={classes(shape, looks[look], small && "h-7 px-2 text-xs", className)}>
+    <Base
+      {...rest}
+      disabled={rest.disabled === true || busy}
+      focusableWhenDisabled={busy}
+      className={classes(shape, looks[look], small && "h-7 px-2 text-xs", className)}
+    >
       {busy && <LoaderCircle aria-hidden className="animate-spin" />}
       {children}
     </Base>
@@ -48,7 +55,9 @@ export function IconButton({
   children,
   className,
   ...rest
-}: Shared & { readonly label: string } & Omit<ComponentProps<typeof Base>, "className" | "children"> & { readonly className?: string }) {
+}: Shared & { readonly label: string } & Omit<ComponentProps<typeof Base>, "className" | "children"> & {
+    readonly className?: string;
+  }) {
   return (
     <Tip text={label}>
       <Base {...rest} aria-label={label} className={classes(shape, "w-8 px-0", looks[look], className)}>
@@ -58,7 +67,13 @@ export function IconButton({
   );
 }
 
-export function ButtonLink({ look = "plain", small = false, children, className, ...rest }: Shared & Omit<LinkProps, "children"> & { readonly className?: string }) {
+export function ButtonLink({
+  look = "plain",
+  small = false,
+  children,
+  className,
+  ...rest
+}: Shared & Omit<LinkProps, "children"> & { readonly className?: string }) {
   return (
     <Link {...rest} className={classes(shape, looks[look], small && "h-7 px-2 text-xs", className)}>
       {children}

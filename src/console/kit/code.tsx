@@ -15,7 +15,11 @@ export function Code(props: EditorProps) {
 }
 
 /** Two texts side by side with what differs marked. */
-export function Difference(props: { readonly before: string; readonly after: string; readonly language: EditorProps["language"] }) {
+export function Difference(props: {
+  readonly before: string;
+  readonly after: string;
+  readonly language: EditorProps["language"];
+}) {
   return (
     <Suspense fallback={<Loading lines={8} className="p-4" />}>
       <Merge {...props} />

@@ -32,14 +32,20 @@ export function Dialog({ open, onClose, title, about, actions, size = "small", c
           <header className="flex items-start gap-3 px-4 pt-4">
             <div className="min-w-0 flex-1">
               <Base.Title className="m-0 font-semibold text-base">{title}</Base.Title>
-              {about !== undefined && <Base.Description render={<div />} className="mt-1 text-ink-soft">{about}</Base.Description>}
+              {about !== undefined && (
+                <Base.Description render={<div />} className="mt-1 text-ink-soft">
+                  {about}
+                </Base.Description>
+              )}
             </div>
             <Base.Close aria-label="Close" className="rounded-control p-1 text-ink-faint hover:bg-hover hover:text-ink">
               <X aria-hidden className="size-4" />
             </Base.Close>
           </header>
           <div className="min-h-0 flex-1 overflow-auto px-4 py-3">{children}</div>
-          {actions !== undefined && <footer className="flex flex-wrap justify-end gap-2 border-line border-t px-4 py-3">{actions}</footer>}
+          {actions !== undefined && (
+            <footer className="flex flex-wrap justify-end gap-2 border-line border-t px-4 py-3">{actions}</footer>
+          )}
         </Base.Popup>
       </Base.Portal>
     </Base.Root>
@@ -62,7 +68,17 @@ interface ConfirmProps {
 }
 
 /** Asks before something is done, shows that it is under way, and stays open with the reason when it fails. */
-export function Confirm({ open, onClose, title, about, verb, danger = false, typed, onConfirm, children }: ConfirmProps) {
+export function Confirm({
+  open,
+  onClose,
+  title,
+  about,
+  verb,
+  danger = false,
+  typed,
+  onConfirm,
+  children,
+}: ConfirmProps) {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const [text, setText] = useState("");
@@ -94,7 +110,12 @@ export function Confirm({ open, onClose, title, about, verb, danger = false, typ
           <Button look="ghost" onClick={close}>
             Keep as it is
           </Button>
-          <Button look={danger ? "danger" : "primary"} busy={busy} disabled={typed !== undefined && text !== typed} onClick={confirm}>
+          <Button
+            look={danger ? "danger" : "primary"}
+            busy={busy}
+            disabled={typed !== undefined && text !== typed}
+            onClick={confirm}
+          >
             {verb}
           </Button>
         </>

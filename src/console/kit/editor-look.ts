@@ -4,7 +4,7 @@ import { json } from "@codemirror/lang-json";
 import { yaml } from "@codemirror/lang-yaml";
 import { bracketMatching, foldGutter, HighlightStyle, indentOnInput, syntaxHighlighting } from "@codemirror/language";
 import { lintGutter } from "@codemirror/lint";
-import { type Extension } from "@codemirror/state";
+import type { Extension } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 
@@ -22,14 +22,26 @@ const theme = EditorView.theme({
   "&": { fontSize: "12.5px", backgroundColor: "var(--color-surface)", color: "var(--color-ink)", height: "100%" },
   "&.cm-focused": { outline: "none" },
   ".cm-scroller": { fontFamily: "var(--font-mono)", lineHeight: "1.55" },
-  ".cm-gutters": { backgroundColor: "var(--color-surface)", color: "var(--color-ink-faint)", borderRight: "1px solid var(--color-line)" },
+  ".cm-gutters": {
+    backgroundColor: "var(--color-surface)",
+    color: "var(--color-ink-faint)",
+    borderRight: "1px solid var(--color-line)",
+  },
   ".cm-activeLine, .cm-activeLineGutter": { backgroundColor: "var(--color-hover)" },
   ".cm-cursor": { borderLeftColor: "var(--color-ink)" },
-  "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": { backgroundColor: "color-mix(in srgb, var(--color-accent) 25%, transparent)" },
-  ".cm-tooltip": { backgroundColor: "var(--color-raised)", border: "1px solid var(--color-line)", color: "var(--color-ink)" },
+  "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": {
+    backgroundColor: "color-mix(in srgb, var(--color-accent) 25%, transparent)",
+  },
+  ".cm-tooltip": {
+    backgroundColor: "var(--color-raised)",
+    border: "1px solid var(--color-line)",
+    color: "var(--color-ink)",
+  },
   ".cm-panels": { backgroundColor: "var(--color-raised)", color: "var(--color-ink)" },
   ".cm-changedText": { background: "color-mix(in srgb, var(--color-good) 28%, transparent) !important" },
-  ".cm-deletedChunk .cm-deletedText, .cm-merge-a .cm-changedText": { background: "color-mix(in srgb, var(--color-bad) 28%, transparent) !important" },
+  ".cm-deletedChunk .cm-deletedText, .cm-merge-a .cm-changedText": {
+    background: "color-mix(in srgb, var(--color-bad) 28%, transparent) !important",
+  },
   "&.cm-merge-a .cm-changedLine, .cm-deletedChunk": { backgroundColor: "var(--color-bad-soft)" },
   "&.cm-merge-b .cm-changedLine": { backgroundColor: "var(--color-good-soft)" },
 });

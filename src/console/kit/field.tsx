@@ -19,12 +19,21 @@ interface FieldProps {
 export const control =
   "h-8 w-full min-w-0 rounded-control border border-line-strong bg-surface px-2.5 text-ink outline-none hover:border-ink-faint focus-visible:border-accent focus-visible:ring-2 focus-visible:ring-accent/30 disabled:opacity-60 data-invalid:border-bad";
 
-export function Field({ label, hint, error, quiet = false, className, children }: FieldProps & { readonly children: ReactNode }) {
+export function Field({
+  label,
+  hint,
+  error,
+  quiet = false,
+  className,
+  children,
+}: FieldProps & { readonly children: ReactNode }) {
   return (
     <BaseField.Root invalid={error != null} className={classes("flex min-w-0 flex-col gap-1", className)}>
       <BaseField.Label className={quiet ? "sr-only" : "font-medium text-ink-soft text-xs"}>{label}</BaseField.Label>
       {children}
-      {hint !== undefined && <BaseField.Description className="m-0 text-ink-faint text-xs">{hint}</BaseField.Description>}
+      {hint !== undefined && (
+        <BaseField.Description className="m-0 text-ink-faint text-xs">{hint}</BaseField.Description>
+      )}
       {error != null && (
         <BaseField.Error match={true} className="m-0 text-bad text-xs">
           {error}
@@ -47,7 +56,19 @@ interface InputProps extends FieldProps {
   readonly list?: string;
 }
 
-export function Input({ value, onChange, placeholder, type = "text", mono = false, disabled = false, required = false, autoFocus = false, onEnter, list, ...field }: InputProps) {
+export function Input({
+  value,
+  onChange,
+  placeholder,
+  type = "text",
+  mono = false,
+  disabled = false,
+  required = false,
+  autoFocus = false,
+  onEnter,
+  list,
+  ...field
+}: InputProps) {
   return (
     <Field {...field}>
       <BaseField.Control
@@ -108,8 +129,16 @@ interface SelectProps extends FieldProps {
 export function Select({ value, choices, onChange, disabled = false, label, quiet = false, ...field }: SelectProps) {
   return (
     <Field label={label} quiet={quiet} {...field}>
-      <BaseSelect.Root items={choices} value={value} disabled={disabled} onValueChange={(next) => onChange(String(next))}>
-        <BaseSelect.Trigger aria-label={label} className={classes(control, "flex cursor-default items-center justify-between gap-2 text-left")}>
+      <BaseSelect.Root
+        items={choices}
+        value={value}
+        disabled={disabled}
+        onValueChange={(next) => onChange(String(next))}
+      >
+        <BaseSelect.Trigger
+          aria-label={label}
+          className={classes(control, "flex cursor-default items-center justify-between gap-2 text-left")}
+        >
           <BaseSelect.Value className="truncate" />
           <BaseSelect.Icon>
             <ChevronsUpDown aria-hidden className="size-3.5 text-ink-faint" />
@@ -119,7 +148,11 @@ export function Select({ value, choices, onChange, disabled = false, label, quie
           <BaseSelect.Positioner sideOffset={4} alignItemWithTrigger={false} className="z-50">
             <BaseSelect.Popup className="pop max-h-80 min-w-(--anchor-width) overflow-auto p-1 outline-none">
               {choices.map((choice) => (
-                <BaseSelect.Item key={choice.value} value={choice.value} className="flex cursor-default items-center gap-2 rounded-control py-1.5 pr-6 pl-2 outline-none data-highlighted:bg-hover">
+                <BaseSelect.Item
+                  key={choice.value}
+                  value={choice.value}
+                  className="flex cursor-default items-center gap-2 rounded-control py-1.5 pr-6 pl-2 outline-none data-highlighted:bg-hover"
+                >
                   <span className="w-4">
                     <BaseSelect.ItemIndicator>
                       <Check aria-hidden className="size-3.5" />
@@ -136,7 +169,19 @@ export function Select({ value, choices, onChange, disabled = false, label, quie
   );
 }
 
-export function Checkbox({ checked, onChange, label, mixed = false, quiet = false }: { readonly checked: boolean; readonly onChange: (checked: boolean) => void; readonly label: string; readonly mixed?: boolean; readonly quiet?: boolean }) {
+export function Checkbox({
+  checked,
+  onChange,
+  label,
+  mixed = false,
+  quiet = false,
+}: {
+  readonly checked: boolean;
+  readonly onChange: (checked: boolean) => void;
+  readonly label: string;
+  readonly mixed?: boolean;
+  readonly quiet?: boolean;
+}) {
   return (
     // biome-ignore lint/a11y/noLabelWithoutControl: the control is inside
     <label className="inline-flex items-center gap-2">
@@ -147,14 +192,24 @@ export function Checkbox({ checked, onChange, label, mixed = false, quiet = fals
         aria-label={quiet ? label : undefined}
         className="flex size-4 shrink-0 items-center justify-center rounded border border-line-strong bg-surface data-checked:border-accent-strong data-checked:bg-accent-strong data-indeterminate:border-accent-strong data-indeterminate:bg-accent-strong"
       >
-        <BaseCheckbox.Indicator className="text-on-accent">{mixed ? <span className="block h-0.5 w-2 bg-current" /> : <Check aria-hidden className="size-3" />}</BaseCheckbox.Indicator>
+        <BaseCheckbox.Indicator className="text-on-accent">
+          {mixed ? <span className="block h-0.5 w-2 bg-current" /> : <Check aria-hidden className="size-3" />}
+        </BaseCheckbox.Indicator>
       </BaseCheckbox.Root>
       {!quiet && label}
     </label>
   );
 }
 
-export function Switch({ checked, onChange, label }: { readonly checked: boolean; readonly onChange: (checked: boolean) => void; readonly label: string }) {
+export function Switch({
+  checked,
+  onChange,
+  label,
+}: {
+  readonly checked: boolean;
+  readonly onChange: (checked: boolean) => void;
+  readonly label: string;
+}) {
   return (
     // biome-ignore lint/a11y/noLabelWithoutControl: the control is inside
     <label className="inline-flex items-center gap-2">

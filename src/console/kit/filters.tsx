@@ -4,8 +4,8 @@ import { useNavigate, useSearch } from "@tanstack/react-router";
 import { ChevronDown, Search, X } from "lucide-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { Button } from "./button.tsx";
-import { Checkbox, type Choice, control } from "./field.tsx";
 import { classes } from "./classes.ts";
+import { Checkbox, type Choice, control } from "./field.tsx";
 import { useSettled } from "./time.tsx";
 
 /** What the address says behind `?`, as texts. */
@@ -16,14 +16,22 @@ export function useFilters(): readonly [filters: Filters, change: (changed: Filt
   const search = useSearch({ strict: false }) as Filters;
   const navigate = useNavigate();
   const change = (changed: Filters) => {
-    const next = Object.fromEntries(Object.entries({ ...search, ...changed }).filter(([, value]) => value !== undefined && value !== ""));
+    const next = Object.fromEntries(
+      Object.entries({ ...search, ...changed }).filter(([, value]) => value !== undefined && value !== ""),
+    );
     navigate({ to: ".", search: next as never, replace: true }).catch(() => {});
   };
   return [search, change];
 }
 
 /** @param names of the filters that the button removes */
-export function FilterBar({ children, names = [] }: { readonly children: ReactNode; readonly names?: readonly string[] }) {
+export function FilterBar({
+  children,
+  names = [],
+}: {
+  readonly children: ReactNode;
+  readonly names?: readonly string[];
+}) {
   const [filters, change] = useFilters();
   const isFiltered = names.some((name) => filters[name] !== undefined);
   return (
@@ -59,13 +67,31 @@ export function SearchFilter({ name, label }: { readonly name: string; readonly 
   return (
     <div className="relative w-full min-w-40 max-w-80 flex-1">
       <Search aria-hidden className="pointer-events-none absolute top-2 left-2.5 size-4 text-ink-faint" />
-      <input type="search" data-search value={text} aria-label={label} placeholder={label} className={classes(control, "pl-8")} onChange={(event) => setText(event.target.value)} />
+      <input
+        type="search"
+        data-search
+        value={text}
+        aria-label={label}
+        placeholder={label}
+        className={classes(control, "pl-8")}
+        onChange={(event) => setText(event.target.value)}
+      />
     </div>
   );
 }
 
 /** One or several of a few: `?status=failed,timed_out`. */
-export function ChoiceFilter({ name, label, choices, single = false }: { readonly name: string; readonly label: string; readonly choices: readonly Choice[]; readonly single?: boolean }) {
+export function ChoiceFilter({
+  name,
+  label,
+  choices,
+  single = false,
+}: {
+  readonly name: string;
+  readonly label: string;
+  readonly choices: readonly Choice[];
+  readonly single?: boolean;
+}) {
   const [filters, change] = useFilters();
   const chosen = (filters[name] ?? "").split(",").filter((value) => value !== "");
   const toggle = (value: string) => {

@@ -1,6 +1,6 @@
 /** A JSON value as a tree, loaded when it is first needed. */
 import { JsonView } from "react-json-view-lite";
-import { inert, CopyButton } from "./text.tsx";
+import { CopyButton, inert } from "./text.tsx";
 
 const looks = {
   container: "font-mono text-xs leading-5 whitespace-pre-wrap break-words",
@@ -28,7 +28,12 @@ export function JsonTree({ value, open }: { readonly value: object; readonly ope
   return (
     <div className="relative min-w-0 overflow-auto rounded-control bg-sunken p-3">
       <CopyButton value={JSON.stringify(value, null, 2)} label="Copy as JSON" className="absolute top-1.5 right-1.5" />
-      <JsonView data={shown(value) as object} style={looks} shouldExpandNode={(level) => level < open} clickToExpandNode />
+      <JsonView
+        data={shown(value) as object}
+        style={looks}
+        shouldExpandNode={(level) => level < open}
+        clickToExpandNode
+      />
     </div>
   );
 }

@@ -13,7 +13,13 @@ export interface MenuItem {
 }
 
 /** @param trigger a button element of the kit */
-export function Menu({ trigger, items }: { readonly trigger: ReactElement; readonly items: readonly (MenuItem | null | false)[] }) {
+export function Menu({
+  trigger,
+  items,
+}: {
+  readonly trigger: ReactElement;
+  readonly items: readonly (MenuItem | null | false)[];
+}) {
   const shown = items.filter((item) => item !== null && item !== false);
   if (shown.length === 0) return null;
   return (

@@ -5,7 +5,15 @@ import { EditorView } from "@codemirror/view";
 import { useEffect, useRef } from "react";
 import { editing, type Language, shadowOf } from "./editor-look.ts";
 
-export function Merge({ before, after, language }: { readonly before: string; readonly after: string; readonly language: Language }) {
+export function Merge({
+  before,
+  after,
+  language,
+}: {
+  readonly before: string;
+  readonly after: string;
+  readonly language: Language;
+}) {
   const host = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (host.current === null) return;

@@ -35,7 +35,9 @@ export function Page({ title, beside, about, actions, children, wide = true }: P
             <h1 className="m-0 min-w-0 break-words font-semibold text-xl leading-7 tracking-tight">{inert(title)}</h1>
             {beside}
           </div>
-          {about !== undefined && <div className="mt-1 flex flex-wrap items-center gap-x-3 gap-y-0.5 text-ink-soft text-xs">{about}</div>}
+          {about !== undefined && (
+            <div className="mt-1 flex flex-wrap items-center gap-x-3 gap-y-0.5 text-ink-soft text-xs">{about}</div>
+          )}
         </div>
         {actions !== undefined && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
       </header>
@@ -70,7 +72,13 @@ export function Panel({ title, beside, actions, flush = false, className, childr
 }
 
 /** Names and values, one below the other; two columns where there is room. */
-export function Facts({ of, columns = 1 }: { readonly of: readonly (readonly [name: string, value: ReactNode])[]; readonly columns?: 1 | 2 | 3 }) {
+export function Facts({
+  of,
+  columns = 1,
+}: {
+  readonly of: readonly (readonly [name: string, value: ReactNode])[];
+  readonly columns?: 1 | 2 | 3;
+}) {
   const grid = columns === 1 ? "" : columns === 2 ? "sm:grid-cols-2" : "sm:grid-cols-2 xl:grid-cols-3";
   return (
     <dl className={classes("m-0 grid grid-cols-1 gap-x-8 gap-y-2", grid)}>
@@ -85,7 +93,17 @@ export function Facts({ of, columns = 1 }: { readonly of: readonly (readonly [na
 }
 
 /** Where there is nothing yet: what this place is for, and the next step. */
-export function Empty({ icon: Icon = Search, title, children, actions }: { readonly icon?: LucideIcon; readonly title: string; readonly children?: ReactNode; readonly actions?: ReactNode }) {
+export function Empty({
+  icon: Icon = Search,
+  title,
+  children,
+  actions,
+}: {
+  readonly icon?: LucideIcon;
+  readonly title: string;
+  readonly children?: ReactNode;
+  readonly actions?: ReactNode;
+}) {
   return (
     <div className="flex flex-col items-center gap-2 px-6 py-12 text-center">
       <span className="mb-1 flex size-10 items-center justify-center rounded-full bg-hover text-ink-soft">
@@ -99,7 +117,15 @@ export function Empty({ icon: Icon = Search, title, children, actions }: { reado
 }
 
 /** Why something cannot be shown or was not done: message, code, each finding, the request's id. */
-export function Trouble({ error, retry, title }: { readonly error: unknown; readonly retry?: () => void; readonly title?: string }) {
+export function Trouble({
+  error,
+  retry,
+  title,
+}: {
+  readonly error: unknown;
+  readonly retry?: () => void;
+  readonly title?: string;
+}) {
   const api = error instanceof ApiError ? error : null;
   return (
     <div role="alert" className="rounded-panel border border-bad/40 bg-bad-soft p-3">

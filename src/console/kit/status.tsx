@@ -1,5 +1,16 @@
 /** How things stand: a word with a colour and a sign, the same for every kind of record. */
-import { Ban, CheckCircle2, Circle, CircleAlert, CircleDashed, CirclePause, Clock, LoaderCircle, type LucideIcon, TimerOff } from "lucide-react";
+import {
+  Ban,
+  CheckCircle2,
+  Circle,
+  CircleAlert,
+  CircleDashed,
+  CirclePause,
+  Clock,
+  LoaderCircle,
+  type LucideIcon,
+  TimerOff,
+} from "lucide-react";
 import { classes } from "./classes.ts";
 
 export type Tone = "neutral" | "good" | "warn" | "bad" | "info" | "violet";
@@ -59,7 +70,15 @@ export const wordsOf = (status: string): string => status.replaceAll("_", " ");
 export const toneOf = (status: string): Tone => known[status]?.[0] ?? "neutral";
 
 /** @param label what is read instead of the status itself */
-export function Status({ status, label, bare = false }: { readonly status: string; readonly label?: string; readonly bare?: boolean }) {
+export function Status({
+  status,
+  label,
+  bare = false,
+}: {
+  readonly status: string;
+  readonly label?: string;
+  readonly bare?: boolean;
+}) {
   const [tone, Sign] = known[status] ?? (["neutral", Circle] as const);
   return (
     <span
@@ -68,16 +87,33 @@ export function Status({ status, label, bare = false }: { readonly status: strin
         bare ? toneText[tone] : classes("rounded-full px-2 py-0.5", tones[tone]),
       )}
     >
-      <Sign aria-hidden className={classes("size-3.5 shrink-0", Sign === LoaderCircle && "animate-spin [animation-duration:2s]")} />
+      <Sign
+        aria-hidden
+        className={classes("size-3.5 shrink-0", Sign === LoaderCircle && "animate-spin [animation-duration:2s]")}
+      />
       {label ?? wordsOf(status)}
     </span>
   );
 }
 
 /** A short word of its own kind: a version, a tag, a count. */
-export function Badge({ tone = "neutral", children, title }: { readonly tone?: Tone; readonly children: React.ReactNode; readonly title?: string }) {
+export function Badge({
+  tone = "neutral",
+  children,
+  title,
+}: {
+  readonly tone?: Tone;
+  readonly children: React.ReactNode;
+  readonly title?: string;
+}) {
   return (
-    <span title={title} className={classes("inline-flex max-w-full items-center gap-1 truncate rounded px-1.5 py-px font-medium text-2xs", tones[tone])}>
+    <span
+      title={title}
+      className={classes(
+        "inline-flex max-w-full items-center gap-1 truncate rounded px-1.5 py-px font-medium text-2xs",
+        tones[tone],
+      )}
+    >
       {children}
     </span>
   );

@@ -1,8 +1,16 @@
 /** Lists of records: as many rows as there are, only those in view drawn; keys, selection, columns to choose. */
 import { Popover } from "@base-ui/react/popover";
-import { columnVisibilityFeature, type ColumnDef, type RowData, rowSelectionFeature, tableFeatures, useTable } from "@tanstack/react-table";
-import { useVirtualizer } from "@tanstack/react-virtual";
 import { useNavigate } from "@tanstack/react-router";
+import {
+  type ColumnDef,
+  columnVisibilityFeature,
+  type RowData,
+  type RowSelectionState,
+  rowSelectionFeature,
+  tableFeatures,
+  useTable,
+} from "@tanstack/react-table";
+import { useVirtualizer } from "@tanstack/react-virtual";
 import { Columns3 } from "lucide-react";
 import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { Button } from "./button.tsx";
@@ -55,9 +63,16 @@ const aheadPx = 600;
 export function DataTable<T extends RowData>(props: TableProps<T>) {
   const { columns, rows, idOf, bulk, empty, error, loading = false } = props;
   const [visible, choose] = useChosenColumns(props.name, columns);
-  const [selection, setSelection] = useState<Record<string, boolean>>({});
+  const [selection, setSelection] = useState<RowSelectionState>({});
   const definitions = useMemo(
-    () => columns.map((column): ColumnDef<typeof features, T> => ({ id: column.id, header: column.title, cell: ({ row }) => column.cell(row.original) })),
+    () =>
+      columns.map(
+        (column): ColumnDef<typeof features, T> => ({
+          id: column.id,
+          header: column.title,
+          cell: ({ row }) => column.cell(row.original),
+        }),
+      ),
     [columns],
   );
   const table = useTable({
@@ -66,13 +81,16 @@ export function DataTable<T extends RowData>(props: TableProps<T>) {
     data: rows as T[],
     getRowId: idOf,
     state: { rowSelection: selection, columnVisibility: visible },
-    onRowSelectionChange: setSelection,
+    onRowSelectionChange: (next) => setSelection(next),
     enableRowSelection: bulk !== undefined,
   });
   const selected = rows.filter((row) => selection[idOf(row)]);
   const shown = columns.filter(({ id }) => visible[id] !== false);
-  const grid = [bulk === undefined ? "" : "2.25rem", ...shown.map(({ width = "minmax(6rem, 1fr)" }) => width)].join(" ");
-  if (error != null && rows.length === 0) return <Trouble error={error} {...(props.retry === undefined ? {} : { retry: props.retry })} />;
+  const grid = [bulk === undefined ? "" : "2.25rem", ...shown.map(({ width = "minmax(6rem, 1fr)" }) => width)].join(
+    " ",
+  );
+  if (error != null && rows.length === 0)
+    return <Trouble error={error} {...(props.retry === undefined ? {} : { retry: props.retry })} />;
   return (
     <div className="overflow-hidden rounded-panel border border-line bg-surface">
       <div className="flex min-h-10 items-center gap-2 border-line border-b px-3 text-ink-soft text-xs">
@@ -85,7 +103,9 @@ export function DataTable<T extends RowData>(props: TableProps<T>) {
             </Button>
           </>
         ) : (
-          <span aria-live="polite">{loading ? "Loading …" : `${rows.length.toLocaleString("en")}${props.more == null ? "" : "+"} shown`}</span>
+          <span aria-live="polite">
+            {loading ? "Loading …" : `${rows.length.toLocaleString("en")}${props.more == null ? "" : "+"} shown`}
+          </span>
         )}
         <div className="ml-auto">
           <ColumnChoice columns={columns} visible={visible} choose={choose} />
@@ -105,19 +125,41 @@ export function DataTable<T extends RowData>(props: TableProps<T>) {
 interface RowsProps<T extends RowData> extends TableProps<T> {
   readonly grid: string;
   readonly shown: readonly Column<T>[];
-  readonly selection: Readonly<Record<string, boolean>>;
-  readonly setSelection: (selection: Record<string, boolean>) => void;
+  readonly selection: RowSelectionState;
+  readonly setSelection: (selection: RowSelectionState) => void;
   readonly table: ReturnType<typeof useTable<typeof features, T>>;
 }
 
-function Rows<T extends RowData>({ rows, idOf, linkOf, onOpen, bulk, grid, shown, selection, setSelection, table, more, loadingMore = false, height = "min(70dvh, 60rem)" }: RowsProps<T>) {
+function Rows<T extends RowData>({
+  rows,
+  idOf,
+  linkOf,
+  onOpen,
+  bulk,
+  grid,
+  shown,
+  selection,
+  setSelection,
+  table,
+  more,
+  loadingMore = false,
+  height = "min(70dvh, 60rem)",
+}: RowsProps<T>) {
   const box = useRef<HTMLDivElement>(null);
   const [at, setAt] = useState(-1);
   const navigate = useNavigate();
-  const virtual = useVirtualizer({ count: rows.length, getScrollElement: () => box.current, estimateSize: () => rowHeight, overscan: 12 });
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => box.current,
+    estimateSize: () => rowHeight,
+    overscan: 12,
+  });
   const isAllSelected = rows.length > 0 && rows.every((row) => selection[idOf(row)]);
   const isSomeSelected = !isAllSelected && rows.some((row) => selection[idOf(row)]);
-  const toggle = (row: T) => setSelection({ ...selection, [idOf(row)]: !selection[idOf(row)] });
+  const toggle = (row: T) => {
+    const { [idOf(row)]: isSelected, ...others } = selection;
+    setSelection(isSelected === true ? others : { ...others, [idOf(row)]: true as const });
+  };
   const open = (row: T) => {
     const link = linkOf?.(row) ?? null;
     if (link !== null) navigate({ to: link }).catch(() => {});
@@ -125,7 +167,16 @@ function Rows<T extends RowData>({ rows, idOf, linkOf, onOpen, bulk, grid, shown
   };
   const keys = (event: KeyboardEvent<HTMLDivElement>) => {
     if (event.target instanceof HTMLInputElement || event.ctrlKey || event.metaKey || event.altKey) return;
-    const step = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1, PageDown: 15, PageUp: -15, Home: -rows.length, End: rows.length }[event.key];
+    const step = {
+      ArrowDown: 1,
+      j: 1,
+      ArrowUp: -1,
+      k: -1,
+      PageDown: 15,
+      PageUp: -15,
+      Home: -rows.length,
+      End: rows.length,
+    }[event.key];
     const row = rows[at];
     if (step !== undefined) {
       const next = Math.max(0, Math.min(rows.length - 1, at + step));
@@ -143,10 +194,9 @@ function Rows<T extends RowData>({ rows, idOf, linkOf, onOpen, bulk, grid, shown
   }, [items, more, loadingMore, rows.length]);
   const current = rows[at];
   return (
-    // biome-ignore lint/a11y/useSemanticElements: rows that are not in view are not drawn, which a table element cannot have
     <div
       ref={box}
-      role="table"
+      role="grid"
       tabIndex={0}
       aria-rowcount={rows.length + 1}
       aria-activedescendant={current === undefined ? undefined : `row-${idOf(current)}`}
@@ -154,23 +204,34 @@ function Rows<T extends RowData>({ rows, idOf, linkOf, onOpen, bulk, grid, shown
       className="overflow-auto outline-none focus-visible:[&_[data-current]]:bg-hover"
       style={{ maxHeight: height }}
     >
-      {/* biome-ignore lint/a11y/useSemanticElements: as above */}
-      <div role="row" className="sticky top-0 z-10 grid min-w-fit items-center gap-3 border-line border-b bg-surface px-3" style={{ gridTemplateColumns: grid }}>
+      <div
+        role="row"
+        className="sticky top-0 z-10 grid min-w-fit items-center gap-3 border-line border-b bg-surface px-3"
+        style={{ gridTemplateColumns: grid }}
+      >
         {bulk !== undefined && (
-          // biome-ignore lint/a11y/useSemanticElements: as above
           <span role="columnheader" className="flex">
             <Checkbox
               quiet
               label="Select all"
               checked={isAllSelected}
               mixed={isSomeSelected}
-              onChange={(checked) => setSelection(checked ? Object.fromEntries(rows.map((row) => [idOf(row), true])) : {})}
+              onChange={(checked) =>
+                setSelection(checked ? Object.fromEntries(rows.map((row) => [idOf(row), true as const])) : {})
+              }
             />
           </span>
         )}
         {shown.map(({ id, title, wide, right }) => (
-          // biome-ignore lint/a11y/useSemanticElements: as above
-          <span key={id} role="columnheader" className={classes("truncate py-1.5 font-medium text-ink-faint text-xs", wide && "max-md:hidden", right && "text-right")}>
+          <span
+            key={id}
+            role="columnheader"
+            className={classes(
+              "truncate py-1.5 font-medium text-ink-faint text-xs",
+              wide && "max-md:hidden",
+              right && "text-right",
+            )}
+          >
             {title}
           </span>
         ))}
@@ -182,8 +243,6 @@ function Rows<T extends RowData>({ rows, idOf, linkOf, onOpen, bulk, grid, shown
           const id = row.id;
           const isSelected = selection[id] === true;
           return (
-            // biome-ignore lint/a11y/useSemanticElements: as above
-            // biome-ignore lint/a11y/useKeyWithClickEvents: the table takes the keys
             <div
               key={id}
               id={`row-${id}`}
@@ -193,7 +252,8 @@ function Rows<T extends RowData>({ rows, idOf, linkOf, onOpen, bulk, grid, shown
               aria-selected={isSelected}
               data-current={index === at ? "" : undefined}
               onClick={(event) => {
-                if (event.target instanceof Element && event.target.closest("a, button, input, label, [role=checkbox]")) return;
+                if (event.target instanceof Element && event.target.closest("a, button, input, label, [role=checkbox]"))
+                  return;
                 setAt(index);
                 open(row.original);
               }}
@@ -205,14 +265,20 @@ function Rows<T extends RowData>({ rows, idOf, linkOf, onOpen, bulk, grid, shown
               style={{ gridTemplateColumns: grid, height: rowHeight, transform: `translateY(${start}px)` }}
             >
               {bulk !== undefined && (
-                // biome-ignore lint/a11y/useSemanticElements: as above
-                <span role="cell" className="flex">
+                <span role="gridcell" className="flex">
                   <Checkbox quiet label="Select this row" checked={isSelected} onChange={() => toggle(row.original)} />
                 </span>
               )}
               {shown.map((column) => (
-                // biome-ignore lint/a11y/useSemanticElements: as above
-                <span key={column.id} role="cell" className={classes("min-w-0 truncate", column.wide && "max-md:hidden", column.right && "text-right tabular-nums")}>
+                <span
+                  key={column.id}
+                  role="gridcell"
+                  className={classes(
+                    "min-w-0 truncate",
+                    column.wide && "max-md:hidden",
+                    column.right && "text-right tabular-nums",
+                  )}
+                >
                   {column.cell(row.original)}
                 </span>
               ))}
@@ -225,7 +291,15 @@ function Rows<T extends RowData>({ rows, idOf, linkOf, onOpen, bulk, grid, shown
   );
 }
 
-function ColumnChoice<T>({ columns, visible, choose }: { readonly columns: readonly Column<T>[]; readonly visible: Readonly<Record<string, boolean>>; readonly choose: (visible: Record<string, boolean>) => void }) {
+function ColumnChoice<T>({
+  columns,
+  visible,
+  choose,
+}: {
+  readonly columns: readonly Column<T>[];
+  readonly visible: Readonly<Record<string, boolean>>;
+  readonly choose: (visible: Record<string, boolean>) => void;
+}) {
   return (
     <Popover.Root>
       <Popover.Trigger render={<Button small look="ghost" aria-label="Columns" />}>
@@ -237,7 +311,12 @@ function ColumnChoice<T>({ columns, visible, choose }: { readonly columns: reado
           <Popover.Popup className="pop flex min-w-44 flex-col gap-1 p-2.5 outline-none">
             <Popover.Title className="sr-only">Columns</Popover.Title>
             {columns.map(({ id, title }) => (
-              <Checkbox key={id} checked={visible[id] !== false} onChange={(checked) => choose({ ...visible, [id]: checked })} label={title} />
+              <Checkbox
+                key={id}
+                checked={visible[id] !== false}
+                onChange={(checked) => choose({ ...visible, [id]: checked })}
+                label={title}
+              />
             ))}
           </Popover.Popup>
         </Popover.Positioner>

@@ -11,9 +11,21 @@ export interface Tab {
 }
 
 /** @param chosen the id of a tab, kept in the address by the page */
-export function Tabs({ tabs, chosen, onChoose }: { readonly tabs: readonly Tab[]; readonly chosen: string; readonly onChoose: (id: string) => void }) {
+export function Tabs({
+  tabs,
+  chosen,
+  onChoose,
+}: {
+  readonly tabs: readonly Tab[];
+  readonly chosen: string;
+  readonly onChoose: (id: string) => void;
+}) {
   return (
-    <Base.Root value={chosen} onValueChange={(value) => onChoose(String(value))} className="flex min-w-0 flex-col gap-4">
+    <Base.Root
+      value={chosen}
+      onValueChange={(value) => onChoose(String(value))}
+      className="flex min-w-0 flex-col gap-4"
+    >
       <Base.List className="relative flex gap-1 overflow-x-auto border-line border-b" activateOnFocus={false}>
         {tabs.map(({ id, label, beside }) => (
           <Base.Tab

@@ -9,26 +9,47 @@ import { Tip } from "./tip.tsx";
 const firstShown = 20_000;
 const moreShown = 200_000;
 
-/** Invisible characters that turn the direction of text or hide in it, shown as what they are. */
-const hidden = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+/** Characters that are not seen, turn the direction of text or hide in it; line ends and tabs are none of them. */
+const hidden = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
+const plain = new Set(["\n", "\r", "\t"]);
 
 /** Text without terminal sequences, with its invisible characters made visible. */
 export function inert(text: string): string {
-  return stripAnsi(text).replace(hidden, (one) => `[U+${one.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}]`);
+  return stripAnsi(text).replace(hidden, (one) => (plain.has(one) ? one : `[U+${hexOf(one)}]`));
 }
 
+const hexOf = (one: string): string => (one.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+
 /** Lines as they are, in a box that scrolls; a long one is shown in parts. */
-export function Lines({ text, className, wrap = true }: { readonly text: string; readonly className?: string; readonly wrap?: boolean }) {
+export function Lines({
+  text,
+  className,
+  wrap = true,
+}: {
+  readonly text: string;
+  readonly className?: string;
+  readonly wrap?: boolean;
+}) {
   const [shown, show] = useState(firstShown);
   const rest = text.length - shown;
   return (
     <div className={classes("relative min-w-0", className)}>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reached by keyboard */}
-      <pre dir="auto" tabIndex={0} className={classes("m-0 max-h-[30rem] overflow-auto rounded-control bg-sunken p-3 text-xs leading-5", wrap && "whitespace-pre-wrap break-words")}>
+      <pre
+        dir="auto"
+        tabIndex={0}
+        className={classes(
+          "m-0 max-h-[30rem] overflow-auto rounded-control bg-sunken p-3 text-xs leading-5",
+          wrap && "whitespace-pre-wrap break-words",
+        )}
+      >
         {inert(text.slice(0, shown))}
       </pre>
       {rest > 0 && (
-        <button type="button" className="mt-1 text-accent text-xs hover:underline" onClick={() => show(shown + moreShown)}>
+        <button
+          type="button"
+          className="mt-1 text-accent text-xs hover:underline"
+          onClick={() => show(shown + moreShown)}
+        >
           Show more ({rest.toLocaleString("en")} characters follow)
         </button>
       )}
@@ -37,7 +58,15 @@ export function Lines({ text, className, wrap = true }: { readonly text: string;
 }
 
 /** A name or an id that can be copied. @param short shows its first and last characters only */
-export function Copyable({ value, short = false, mono = true }: { readonly value: string; readonly short?: boolean; readonly mono?: boolean }) {
+export function Copyable({
+  value,
+  short = false,
+  mono = true,
+}: {
+  readonly value: string;
+  readonly short?: boolean;
+  readonly mono?: boolean;
+}) {
   const text = short && value.length > 13 ? `${value.slice(0, 8)}…${value.slice(-4)}` : value;
   return (
     <span className="group/copy inline-flex min-w-0 items-center gap-0.5">
@@ -49,14 +78,25 @@ export function Copyable({ value, short = false, mono = true }: { readonly value
   );
 }
 
-export function CopyButton({ value, label = "Copy", className }: { readonly value: string; readonly label?: string; readonly className?: string }) {
+export function CopyButton({
+  value,
+  label = "Copy",
+  className,
+}: {
+  readonly value: string;
+  readonly label?: string;
+  readonly className?: string;
+}) {
   const [copied, setCopied] = useState(false);
   return (
     <Tip text={copied ? "Copied" : label}>
       <button
         type="button"
         aria-label={label}
-        className={classes("shrink-0 rounded p-1 text-ink-faint transition-opacity hover:bg-hover hover:text-ink", className)}
+        className={classes(
+          "shrink-0 rounded p-1 text-ink-faint transition-opacity hover:bg-hover hover:text-ink",
+          className,
+        )}
         onClick={(event) => {
           event.preventDefault();
           event.stopPropagation();

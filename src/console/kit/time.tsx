@@ -49,7 +49,11 @@ export function Ago({ at, className }: { readonly at: string | null | undefined;
   const present = useNow();
   if (at === null || at === undefined) return <span className="text-ink-faint">–</span>;
   return (
-    <time dateTime={at} title={`${exact.format(new Date(at))} (${at})`} className={className ?? "whitespace-nowrap tabular-nums"}>
+    <time
+      dateTime={at}
+      title={`${exact.format(new Date(at))} (${at})`}
+      className={className ?? "whitespace-nowrap tabular-nums"}
+    >
       {agoText(Date.parse(at), present)}
     </time>
   );
@@ -66,7 +70,13 @@ export function durationText(ms: number): string {
 }
 
 /** How long something took; counts on while it has no end. */
-export function Duration({ from, to }: { readonly from: string | null | undefined; readonly to: string | null | undefined }) {
+export function Duration({
+  from,
+  to,
+}: {
+  readonly from: string | null | undefined;
+  readonly to: string | null | undefined;
+}) {
   if (from === null || from === undefined) return <span className="text-ink-faint">–</span>;
   if (to === null || to === undefined) return <Counting from={from} />;
   return <span className="whitespace-nowrap tabular-nums">{durationText(Date.parse(to) - Date.parse(from))}</span>;

@@ -15,7 +15,10 @@ export function tell(title: string, description?: string): void {
 /** Tells why something was not done. */
 export function tellError(title: string, error: unknown): void {
   const reason = error instanceof Error ? error.message : String(error);
-  const code = error instanceof ApiError ? ` (${error.code}${error.requestId === null ? "" : `, request ${error.requestId}`})` : "";
+  const code =
+    error instanceof ApiError
+      ? ` (${error.code}${error.requestId === null ? "" : `, request ${error.requestId}`})`
+      : "";
   news.add({ title, description: reason + code, type: "bad", timeout: 0, priority: "high" });
 }
 

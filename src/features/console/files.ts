@@ -45,7 +45,6 @@ async function build(folder: string): Promise<BuiltConsole> {
   // A process of its own: what building takes is given back.
   const building = Bun.spawn([process.execPath, join(root, "src/console/build.ts"), folder], {
     cwd: root,
-    env: { PATH: process.env.PATH ?? "" },
     stdout: "ignore",
     stderr: "pipe",
   });
@@ -59,7 +58,7 @@ async function read(folder: string): Promise<BuiltConsole | null> {
   const text = await readFile(join(folder, "index.json"), "utf8").catch(() => null);
   if (text === null) return null;
   const { page, files } = Value.Parse(Index, JSON.parse(text));
-  const loaded = await Promise.all([...files, "icon.svg"].map(async (name) => [name, await load(folder, name)] as const));
+  const loaded = await Promise.all(files.map(async (name) => [name, await load(folder, name)] as const));
   return { page, files: new Map(loaded) };
 }
 

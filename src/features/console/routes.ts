@@ -1,17 +1,18 @@
 /** The console's page and files, and the one thing that it has to know of its caller. */
+import { Type } from "@sinclair/typebox";
 import { isPlatformOperator } from "../../../actors/identity/identity.ts";
 import { Problem } from "../../../actors/kernel/problem.ts";
 import { media, reply } from "../../http/answer.ts";
 import { definePublicRoute, defineRoute, type Route } from "../../http/route.ts";
 import type { NodeContext } from "../feature.ts";
+import type { SignInIssuers } from "../sign-in/port.ts";
 import { type BuiltConsole, openBuilt } from "./files.ts";
 import { Caller } from "./schema.ts";
 
-type Node = Pick<NodeContext, "dataDir" | "development" | "publicUrl" | "openIssuers" | "warn">;
+type Node = Pick<NodeContext, "dataDir" | "development" | "publicUrl" | "warn">;
 
-export function consoleRoutes(node: Node): Route[] {
+export function consoleRoutes(node: Node, signIn: SignInIssuers): Route[] {
   const base = `${new URL(node.publicUrl).pathname.replace(/\/$/, "")}/console/`;
-  const policy = policyFor(node.openIssuers);
   let built: Promise<BuiltConsole> | null = null;
   const open = (): Promise<BuiltConsole> => {
     built ??= openBuilt(node.dataDir, !node.development).catch((error: unknown) => {
@@ -21,30 +22,32 @@ export function consoleRoutes(node: Node): Route[] {
     });
     return built;
   };
-  const page = async () =>
-    new Response((await open()).page.replace("{base}", base), {
-      headers: { "Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-cache", ...policy },
+  const page = async (url: URL) => {
+    const issuers = await signIn.issuersOf(tenantIn(url));
+    return new Response((await open()).page.replace("{base}", base), {
+      headers: { "Content-Type": "text/html; charset=utf-8", "Cache-Control": "no-cache", ...policyFor(issuers) },
     });
+  };
   return [
     definePublicRoute({
       method: "GET",
       path: "/console",
       summary: "The console",
       hidden: true,
-      responses: { 302: media("text/html") },
-      // With a slash: the page's addresses are told from there.
-      handler: () => new Response(null, { status: 302, headers: { Location: base } }),
+      responses: { 200: media("text/html") },
+      handler: ({ url }) => page(url),
     }),
     definePublicRoute({
       method: "GET",
       path: "/console/*",
       summary: "A page of the console, or a file of it",
       hidden: true,
-      responses: { 200: media("text/html"), 304: media() },
-      handler: async ({ params, request }) => {
-        const path = String((params as Readonly<Record<string, string>>)["*"] ?? "");
+      params: Type.Object({ "*": Type.String() }),
+      responses: { 200: media("text/html") },
+      handler: async ({ params, request, url }) => {
+        const path = params["*"];
         const file = path.startsWith("assets/") ? path.slice("assets/".length) : null;
-        return file === null ? page() : sent(await open(), file, request);
+        return file === null ? page(url) : sent(await open(), file, request);
       },
     }),
     defineRoute({
@@ -77,7 +80,14 @@ export function consoleRoutes(node: Node): Route[] {
   ];
 }
 
+/** Whose people the page lets in: the console says it on the way to the issuer, and the issuer on the way back. */
+function tenantIn({ searchParams }: URL): string | null {
+  const [slug = ""] = searchParams.get("state")?.split(".") ?? [];
+  return searchParams.get("tenant") ?? (slug === "" ? null : slug);
+}
+
 /** Names change with what is in them: a file is kept for a year. */
+const unhashed = new Set(["icon.svg", "inter-latin.woff2"]);
 const kept = "public, max-age=31536000, immutable";
 
 function sent({ files }: BuiltConsole, name: string, request: Request): Response {
@@ -87,7 +97,7 @@ function sent({ files }: BuiltConsole, name: string, request: Request): Response
   const encoding = ["br", "gzip"].find((one) => file.bodies.has(one) && accepted.includes(one)) ?? "identity";
   const headers: Record<string, string> = {
     "Content-Type": file.type,
-    "Cache-Control": name === "icon.svg" ? "public, max-age=3600" : kept,
+    "Cache-Control": unhashed.has(name) ? "public, max-age=3600" : kept,
     "X-Content-Type-Options": "nosniff",
     Vary: "Accept-Encoding",
   };

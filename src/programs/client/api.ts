@@ -609,6 +609,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/auth/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getAuthMe"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/billing/change-tier": {
         parameters: {
             query?: never;
@@ -4077,6 +4093,20 @@ export interface components {
             tenant_id: string;
             tier: "free" | "pro" | "business" | "enterprise";
             updated_at: string | null;
+        };
+        Caller: {
+            api_key_id: string | null;
+            email: string | null;
+            home_tenant: string;
+            kind: "consumer" | "operator" | "service_account" | "tenant_user";
+            membership: ("owner" | "admin" | "member") | null;
+            operator: boolean;
+            realm: string;
+            role: ("readonly" | "operator" | "admin") | null;
+            scopes: string[];
+            tenant_id: string;
+            tier: ("free" | "pro" | "business" | "enterprise") | null;
+            user_id: string;
         };
         CancelExecution: {
             reason?: string;
@@ -10279,6 +10309,25 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SignInConfig"];
+                };
+            };
+        };
+    };
+    getAuthMe: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Caller"];
                 };
             };
         };
