@@ -23,8 +23,21 @@ export async function clientTypes(document: object): Promise<string> {
 }
 
 function withoutRefusals({ responses, description: _, ...operation }: Operation): object {
-  const kept = Object.entries(responses).filter(([status]) => /^[123]/.test(status));
+  const kept = Object.entries(responses)
+    .filter(([status]) => /^[123]/.test(status))
+    .map(([status, response]) => [status, jsonFirst(response as Answered)]);
   return { ...operation, responses: Object.fromEntries(kept) };
+}
+
+interface Answered {
+  readonly content?: Readonly<Record<string, unknown>>;
+}
+
+/** An answer that is JSON unless another form is asked for: who asks for that one reads it with `send`. */
+function jsonFirst({ content, ...response }: Answered): object {
+  const json = content?.["application/json"];
+  if (json !== undefined) return { ...response, content: { "application/json": json } };
+  return content === undefined ? response : { ...response, content };
 }
 
 /** What they tell stands in the reference; here they would be most of the text. */

@@ -9312,7 +9312,6 @@ export interface operations {
                         items: components["schemas"]["AuditEntry"][];
                         next_cursor: string | null;
                     };
-                    "application/x-ndjson": unknown;
                 };
             };
         };
@@ -9742,11 +9741,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AgentDetail"];
-                    "application/x-yaml": unknown;
-                    "application/yaml": unknown;
-                    "text/plain": unknown;
-                    "text/x-yaml": unknown;
-                    "text/yaml": unknown;
                 };
             };
         };
@@ -10224,7 +10218,6 @@ export interface operations {
                     "application/json": {
                         approval: components["schemas"]["PendingApproval"];
                     };
-                    "text/html": unknown;
                 };
             };
         };
@@ -10251,7 +10244,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ApprovalDecided"] | components["schemas"]["ApprovalCounted"];
-                    "text/html": unknown;
                 };
             };
         };
@@ -10287,7 +10279,6 @@ export interface operations {
                         items: components["schemas"]["AuditEntry"][];
                         next_cursor: string | null;
                     };
-                    "application/x-ndjson": unknown;
                 };
             };
         };
@@ -11537,7 +11528,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["OAuthCompleted"];
-                    "text/html": unknown;
                 };
             };
         };
@@ -11564,7 +11554,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["OAuthCompleted"];
-                    "text/html": unknown;
                 };
             };
             302: {
@@ -13244,7 +13233,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": unknown;
-                    "text/event-stream": components["schemas"]["McpEvent"];
                 };
             };
             202: {
@@ -15191,7 +15179,6 @@ export interface operations {
                         totals: components["schemas"]["UsageTotals"];
                         usage: components["schemas"]["UsageRow"][];
                     };
-                    "text/csv": unknown;
                 };
             };
         };
@@ -15821,11 +15808,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WorkflowDetail"];
-                    "application/x-yaml": unknown;
-                    "application/yaml": unknown;
-                    "text/plain": unknown;
-                    "text/x-yaml": unknown;
-                    "text/yaml": unknown;
                 };
             };
         };
@@ -16167,7 +16149,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["WorkflowVersionsDiff"];
-                    "text/plain": unknown;
                 };
             };
         };
