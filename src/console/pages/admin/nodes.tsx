@@ -9,7 +9,7 @@ import { Copyable } from "../../kit/text.tsx";
 import { Ago, durationText } from "../../kit/time.tsx";
 import { Meter } from "../account/meter.tsx";
 
-type Node = Schemas["ClusterNode"];
+type Node = Omit<Schemas["ClusterNode"], "grpc_address">;
 
 const healths: Readonly<Record<string, string>> = { healthy: "active", degraded: "paused", critical: "failed" };
 const signs: Readonly<Record<Node["status"], string>> = { active: "active", draining: "paused", unhealthy: "failed" };
