@@ -19,7 +19,7 @@ export async function clientTypes(document: object): Promise<string> {
   ]);
   const spec = JSON.stringify({ ...rest, paths: Object.fromEntries(succeeding) });
   const types = astToString(await openapiTS(spec, { alphabetize: true, silent: true }));
-  return `/** Generated from the API document: \`PIN=1 bun test test/pins/openapi.test.ts\` writes it. Do not change it by hand. */\n\n${withoutComments(types)}`;
+  return `/** Generated from the API document: \`PIN=1 bun test test/pins/openapi.test.ts\` writes it. Do not change it by hand. */\n\n${spare(types)}`;
 }
 
 function withoutRefusals({ responses, description: _, ...operation }: Operation): object {
@@ -27,5 +27,18 @@ function withoutRefusals({ responses, description: _, ...operation }: Operation)
   return { ...operation, responses: Object.fromEntries(kept) };
 }
 
-/** What they tell stands in the reference; here they would be most of the text. */
-const withoutComments = (types: string): string => types.replace(/^ *\/\*\*[\s\S]*?\*\/\n/gm, "");
+/**
+ * Leaves out what tells a caller nothing: comments (what they say stands in the reference), methods and parameters that
+ * there are not, and headers of answers, which are of no particular type.
+ */
+const spare = (types: string): string =>
+  types
+    .replace(/^ *\/\*\*[\s\S]*?\*\/\n/gm, "")
+    .replace(
+      /^ *(?:get|put|post|delete|options|head|patch|trace|query|header|path|cookie|requestBody)\?: never;\n/gm,
+      "",
+    )
+    .replace(/^ *headers: \{\n *\[name: string\]: unknown;\n *\};\n/gm, "")
+    .replace(/^( *)parameters: \{\n *\};\n/gm, "$1parameters: {};\n")
+    // Of a path; those of an operation follow its own name.
+    .replace(/^ {8}parameters: \{\};\n(?= {8}\w+: operations)/gm, "");
