@@ -6471,13 +6471,7 @@ export interface components {
             removed: string[];
         };
     };
-    responses: {
-        Refusal: {
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-    };
+    responses: never;
     parameters: never;
     requestBodies: never;
     headers: never;
@@ -6685,7 +6679,7 @@ export interface operations {
                         items: components["schemas"]["AuditEntry"][];
                         next_cursor: string | null;
                     };
-                    "application/x-ndjson": unknown;
+                    "application/x-ndjson": string;
                 };
             };
         };
@@ -6969,11 +6963,11 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["AgentManifest"];
-                "application/x-yaml": components["schemas"]["AgentManifest"];
-                "application/yaml": components["schemas"]["AgentManifest"];
-                "text/plain": components["schemas"]["AgentManifest"];
-                "text/x-yaml": components["schemas"]["AgentManifest"];
-                "text/yaml": components["schemas"]["AgentManifest"];
+                "application/x-yaml": string;
+                "application/yaml": string;
+                "text/plain": string;
+                "text/x-yaml": string;
+                "text/yaml": string;
             };
         };
         responses: {
@@ -6997,11 +6991,11 @@ export interface operations {
             200: {
                 content: {
                     "application/json": components["schemas"]["AgentDetail"];
-                    "application/x-yaml": unknown;
-                    "application/yaml": unknown;
-                    "text/plain": unknown;
-                    "text/x-yaml": unknown;
-                    "text/yaml": unknown;
+                    "application/x-yaml": string;
+                    "application/yaml": string;
+                    "text/plain": string;
+                    "text/x-yaml": string;
+                    "text/yaml": string;
                 };
             };
         };
@@ -7033,11 +7027,11 @@ export interface operations {
             content: {
                 "application/json": Record<string, never>;
                 "application/merge-patch+json": Record<string, never>;
-                "application/x-yaml": Record<string, never>;
-                "application/yaml": Record<string, never>;
-                "text/plain": Record<string, never>;
-                "text/x-yaml": Record<string, never>;
-                "text/yaml": Record<string, never>;
+                "application/x-yaml": string;
+                "application/yaml": string;
+                "text/plain": string;
+                "text/x-yaml": string;
+                "text/yaml": string;
             };
         };
         responses: {
@@ -7358,7 +7352,7 @@ export interface operations {
                     "application/json": {
                         approval: components["schemas"]["PendingApproval"];
                     };
-                    "text/html": unknown;
+                    "text/html": string;
                 };
             };
         };
@@ -7379,7 +7373,7 @@ export interface operations {
             200: {
                 content: {
                     "application/json": components["schemas"]["ApprovalDecided"] | components["schemas"]["ApprovalCounted"];
-                    "text/html": unknown;
+                    "text/html": string;
                 };
             };
         };
@@ -7408,7 +7402,7 @@ export interface operations {
                         items: components["schemas"]["AuditEntry"][];
                         next_cursor: string | null;
                     };
-                    "application/x-ndjson": unknown;
+                    "application/x-ndjson": string;
                 };
             };
         };
@@ -8182,7 +8176,7 @@ export interface operations {
             200: {
                 content: {
                     "application/json": components["schemas"]["OAuthCompleted"];
-                    "text/html": unknown;
+                    "text/html": string;
                 };
             };
         };
@@ -8203,12 +8197,12 @@ export interface operations {
             200: {
                 content: {
                     "application/json": components["schemas"]["OAuthCompleted"];
-                    "text/html": unknown;
+                    "text/html": string;
                 };
             };
             302: {
                 content: {
-                    "text/html": unknown;
+                    "text/html": string;
                 };
             };
         };
@@ -9331,7 +9325,7 @@ export interface operations {
         responses: {
             200: {
                 content: {
-                    "application/json": unknown;
+                    "application/json": components["schemas"]["SealCallAnswer"];
                 };
             };
             202: {
@@ -9608,7 +9602,7 @@ export interface operations {
         responses: {
             200: {
                 content: {
-                    "application/json": unknown;
+                    "application/json": components["schemas"]["SealCallAnswer"];
                 };
             };
             202: {
@@ -10649,7 +10643,7 @@ export interface operations {
             200: {
                 content: {
                     "application/json": components["schemas"]["UsageReport"];
-                    "text/csv": unknown;
+                    "text/csv": string;
                 };
             };
         };
@@ -10926,8 +10920,20 @@ export interface operations {
             query?: {
                 path?: string;
             };
+            header?: {
+                "X-Filename"?: string;
+            };
             path: {
                 id: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+                "multipart/form-data": {
+                    file: string;
+                    path?: string;
+                };
             };
         };
         responses: {
@@ -10957,6 +10963,12 @@ export interface operations {
             };
             path: {
                 source: string;
+            };
+        };
+        requestBody: {
+            content: {
+                "*/*": string;
+                "application/json": unknown;
             };
         };
         responses: {
@@ -10990,6 +11002,12 @@ export interface operations {
                 source: string;
             };
         };
+        requestBody: {
+            content: {
+                "*/*": string;
+                "application/json": unknown;
+            };
+        };
         responses: {
             200: {
                 content: {
@@ -11017,9 +11035,11 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "*/*": {
+                "application/json": {
                     id: string;
                     type: string;
+                } & {
+                    [key: string]: unknown;
                 };
             };
         };
@@ -11069,11 +11089,13 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "*/*": components["schemas"]["WorkflowManifest"] | {
+                "application/json": components["schemas"]["WorkflowManifest"] | {
                     manifest: components["schemas"]["WorkflowManifest"];
                 } | {
                     manifest_yaml: string;
                 };
+                "application/yaml": string;
+                "text/plain": string;
             };
         };
         responses: {
@@ -11097,11 +11119,11 @@ export interface operations {
             200: {
                 content: {
                     "application/json": components["schemas"]["WorkflowDetail"];
-                    "application/x-yaml": unknown;
-                    "application/yaml": unknown;
-                    "text/plain": unknown;
-                    "text/x-yaml": unknown;
-                    "text/yaml": unknown;
+                    "application/x-yaml": string;
+                    "application/yaml": string;
+                    "text/plain": string;
+                    "text/x-yaml": string;
+                    "text/yaml": string;
                 };
             };
         };
@@ -11366,7 +11388,7 @@ export interface operations {
             200: {
                 content: {
                     "application/json": components["schemas"]["WorkflowVersionsDiff"];
-                    "text/plain": unknown;
+                    "text/plain": string;
                 };
             };
         };
@@ -11383,7 +11405,7 @@ export interface operations {
         responses: {
             200: {
                 content: {
-                    "text/yaml": unknown;
+                    "text/yaml": string;
                 };
             };
         };
@@ -11763,11 +11785,13 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "*/*": components["schemas"]["WorkflowManifest"] | {
+                "application/json": components["schemas"]["WorkflowManifest"] | {
                     manifest: components["schemas"]["WorkflowManifest"];
                 } | {
                     manifest_yaml: string;
                 };
+                "application/yaml": string;
+                "text/plain": string;
             };
         };
         responses: {
@@ -11782,11 +11806,13 @@ export interface operations {
         parameters: {};
         requestBody: {
             content: {
-                "*/*": components["schemas"]["WorkflowManifest"] | {
+                "application/json": components["schemas"]["WorkflowManifest"] | {
                     manifest: components["schemas"]["WorkflowManifest"];
                 } | {
                     manifest_yaml: string;
                 };
+                "application/yaml": string;
+                "text/plain": string;
             };
         };
         responses: {
