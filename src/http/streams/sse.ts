@@ -125,6 +125,11 @@ export class EventStream {
     this.#started = true;
   }
 
+  /** Says what to resume from, without an event. Lines of JSON have no such thing. */
+  position(id: number): void {
+    if (this.format === "sse") this.#write(`id: ${id}\n\n`);
+  }
+
   /** Sends a line that clients ignore; not to a reader that has enough to read already. */
   comment(text: string): void {
     if (this.#drained === null) this.#write(this.format === "ndjson" ? "\n" : `: ${text}\n\n`);
