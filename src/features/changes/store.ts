@@ -36,8 +36,8 @@ export interface ChangePage {
 
 export type ChangeStore = ReturnType<typeof openChangeStore>;
 
-/** @param prefix of every key */
-export function openChangeStore(redisServers: RedisServers, prefix: string, pageSize = 500) {
+/** @param prefix of every key @param most records of a tenant that are kept */
+export function openChangeStore(redisServers: RedisServers, prefix: string, pageSize = 500, most = mostRecords) {
   const redis = openRedis(redisServers);
   const [appending, following, losing, reading] = (["append", "follow", "lose", "read"] as const).map((name) =>
     scriptCommand(redis, `changes-${name}`),
@@ -59,7 +59,7 @@ export function openChangeStore(redisServers: RedisServers, prefix: string, page
         const { status, at, rev, telling } = change;
         return [recordOf(change), status, at, rev ?? "", telling];
       });
-      const bounds = [isLast ? 0 : restMs * 1000, mostRecords, keptMs * 1000];
+      const bounds = [isLast ? 0 : restMs * 1000, most, keptMs * 1000];
       return (await appending(keysOf(tenant), [...bounds, ...values])) as number[] | null;
     },
 
