@@ -4,6 +4,7 @@ import { apiKeys } from "../features/api-keys/feature.ts";
 import { approvals } from "../features/approvals/feature.ts";
 import { audit } from "../features/audit/feature.ts";
 import { billing } from "../features/billing/feature.ts";
+import { changes } from "../features/changes/feature.ts";
 import { cluster } from "../features/cluster/feature.ts";
 import { colony } from "../features/colony/feature.ts";
 import { consoleFeature } from "../features/console/feature.ts";
@@ -73,6 +74,7 @@ export const features = [
   incidents,
   storageViolations,
   audit,
+  changes,
   encryption,
   apiKeys,
   mail,

@@ -1633,6 +1633,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/executions": {
         parameters: {
             query?: never;
@@ -4150,6 +4166,13 @@ export interface components {
             url: string;
             workflow: string | null;
             workflow_version: string | null;
+        };
+        ChangeEvent: {
+            at: string;
+            id: string;
+            rev: number;
+            status: string;
+            type: "execution" | "run" | "approval" | "stimulus" | "fleet_run" | "host" | "agent" | "node";
         };
         ClusterNode: {
             available_memory_gb: number;
@@ -12574,6 +12597,30 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["FleetSettings"];
+                };
+            };
+        };
+    };
+    getEvents: {
+        parameters: {
+            query?: {
+                from?: string;
+                types?: string;
+            };
+            header?: {
+                "last-event-id"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["ChangeEvent"];
                 };
             };
         };
