@@ -11,6 +11,7 @@ import { consoleFeature } from "../features/console/feature.ts";
 import { cortex } from "../features/cortex/feature.ts";
 import { credentials } from "../features/credentials/feature.ts";
 import { dashboard } from "../features/dashboard/feature.ts";
+import { deadLetters } from "../features/dead-letters/feature.ts";
 import { developmentIssuer } from "../features/development-issuer/feature.ts";
 import { edgeAgentCalls } from "../features/edge/agent-calls/feature.ts";
 import { edgeCommands } from "../features/edge/commands/feature.ts";
@@ -106,6 +107,7 @@ export const features = [
   operationTools,
   swarms,
   cluster,
+  deadLetters,
   sources,
   waits,
   classification,
