@@ -6679,7 +6679,24 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "*/*": string;
+                "application/json": {
+                    client_id?: string | undefined;
+                    client_secret?: string | undefined;
+                    grant_type: "client_credentials" | "password";
+                    password?: string | undefined;
+                    username?: string | undefined;
+                } & {
+                    [key: string]: unknown;
+                };
+                "application/x-www-form-urlencoded": {
+                    client_id?: string | undefined;
+                    client_secret?: string | undefined;
+                    grant_type: "client_credentials" | "password";
+                    password?: string | undefined;
+                    username?: string | undefined;
+                } & {
+                    [key: string]: unknown;
+                };
             };
         };
         responses: {
