@@ -42,7 +42,7 @@ test.each([
   ]);
 });
 
-test("records of a map's items are part of their run, and heartbeats are no news of a host", () => {
+test("records of a map's items are no runs, and heartbeats no news of a host", () => {
   const { told, of } = heard();
   of("workflow_run")?.committed?.(commit(null, { status: "running", header: { batch: {} } }));
   of("edge-host")?.committed?.(commit(host({ frames: 1 }), host({ frames: 2 })));
