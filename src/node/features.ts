@@ -48,6 +48,7 @@ import { intake } from "../features/stimuli/intake/feature.ts";
 import { sources } from "../features/stimuli/sources/feature.ts";
 import { storageViolations } from "../features/storage-violations/feature.ts";
 import { swarms } from "../features/swarms/feature.ts";
+import { tenantExport } from "../features/tenant-export/feature.ts";
 import { tenants } from "../features/tenants/feature.ts";
 import { toolServers } from "../features/tool-servers/feature.ts";
 import { tools } from "../features/tools/feature.ts";
@@ -129,4 +130,5 @@ export const features = [
   usageReports,
   usageUpkeep,
   usageMeters,
+  tenantExport,
 ] as const satisfies readonly AnyFeature[];

@@ -10,6 +10,7 @@ import { securityContexts } from "../security-contexts/feature.ts";
 import { tools } from "../tools/feature.ts";
 import { countDeployed } from "./deploy.ts";
 import { agentEvents, eraseHistories, forgetOrigins } from "./events.ts";
+import { exported } from "./exported.ts";
 import { agentNames } from "./names.ts";
 import type { AgentChange } from "./parts.ts";
 import type { AgentUse } from "./port.ts";
@@ -21,6 +22,7 @@ import { createAgents } from "./service.ts";
 
 export const agents = defineFeature({
   name: "agents",
+  exported,
   tenantTables: ["agent_events", "agent_versions", "agents"],
   schemas: named,
   needs: { audit, references, securityContexts, tools },

@@ -3,6 +3,7 @@ import { edgeHost } from "../../../../actors/edge-host/host.ts";
 import { audit } from "../../audit/feature.ts";
 import { defineFeature } from "../../feature.ts";
 import { edgeCommands } from "../commands/feature.ts";
+import { exported } from "./exported.ts";
 import { hostFacts } from "./facts.ts";
 import { hostRecords } from "./records.ts";
 import { hostRoutes } from "./routes.ts";
@@ -11,6 +12,7 @@ import { createHosts } from "./service.ts";
 
 export const edgeHosts = defineFeature({
   name: "edge/hosts",
+  exported,
   needs: { audit, edgeCommands },
   schemas: { EdgeHost, EdgeHostDetail },
   tenantTables: ["edge_host_keys", "edge_hosts"],

@@ -7,6 +7,7 @@ import { runs } from "../../workflows/runs/feature.ts";
 import { waits } from "../../workflows/waits/feature.ts";
 import { classification } from "../classification/feature.ts";
 import { sources } from "../sources/feature.ts";
+import { exported } from "./exported.ts";
 import { stimulusMetrics } from "./metrics.ts";
 import { openStimuli } from "./open.ts";
 import { intakeRoutes } from "./routes.ts";
@@ -14,6 +15,7 @@ import { named } from "./schema.ts";
 
 export const intake = defineFeature({
   name: "stimuli/intake",
+  exported,
   tenantTables: ["stimuli", "stimulus_keys"],
   schemas: named,
   needs: { sources, waits, classification, runs, limits },

@@ -1,5 +1,6 @@
 /** Runs that wait for stimuli: they are found by what comes in, and look back for what came before. */
 import { defineFeature } from "../../feature.ts";
+import { exported } from "./exported.ts";
 import { watchActivity } from "./looking-back.ts";
 import { noteActivity } from "./noting.ts";
 import { waitRecords } from "./records.ts";
@@ -8,6 +9,7 @@ import { telling } from "./telling.ts";
 
 export const waits = defineFeature({
   name: "workflows/waits",
+  exported,
   tenantTables: ["workflow_waits", "stimulus_takers"],
   needs: {},
   open({ sql, runtime, now, info }) {
