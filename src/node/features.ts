@@ -11,6 +11,7 @@ import { credentials } from "../features/credentials/feature.ts";
 import { dashboard } from "../features/dashboard/feature.ts";
 import { deadLetters } from "../features/dead-letters/feature.ts";
 import { developmentIssuer } from "../features/development-issuer/feature.ts";
+import { doctor } from "../features/doctor/feature.ts";
 import { edgeAgentCalls } from "../features/edge/agent-calls/feature.ts";
 import { edgeCommands } from "../features/edge/commands/feature.ts";
 import { edgeEnrollment } from "../features/edge/enrollment/feature.ts";
@@ -37,6 +38,7 @@ import { models } from "../features/models/feature.ts";
 import { operationTools } from "../features/operation-tools/feature.ts";
 import { pipeline } from "../features/pipeline/feature.ts";
 import { references } from "../features/references/feature.ts";
+import { samples } from "../features/samples/feature.ts";
 import { schedules } from "../features/schedules/feature.ts";
 import { seal } from "../features/seal/feature.ts";
 import { secrets } from "../features/secrets/feature.ts";
@@ -106,6 +108,8 @@ export const features = [
   swarms,
   cluster,
   deadLetters,
+  doctor,
+  samples,
   sources,
   waits,
   classification,

@@ -225,6 +225,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/admin/doctor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getAdminDoctor"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/admin/llm/reload": {
         parameters: {
             query?: never;
@@ -235,6 +251,22 @@ export interface paths {
         get?: never;
         put?: never;
         post: operations["postAdminLlmReload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/llm/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["postAdminLlmTest"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2121,6 +2153,22 @@ export interface paths {
             cookie?: never;
         };
         get: operations["getRuntimes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/samples": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getSamples"];
         put?: never;
         post?: never;
         delete?: never;
@@ -4401,6 +4449,12 @@ export interface components {
         DiscardStimulus: {
             reason?: string;
         };
+        DoctorCheck: {
+            message: string;
+            name: string;
+            remedy: string | null;
+            status: "ok" | "warn" | "fail";
+        };
         EdgeEnrollmentToken: {
             expires_at: string;
             id: string;
@@ -6034,6 +6088,23 @@ export interface components {
             provisioning: "none" | "manual" | "pending" | "applied" | "failed";
             sso_url: string;
             updated_at: string | null;
+        };
+        Sample: {
+            description: string;
+            id: string;
+            kind: "agent" | "workflow" | "webhook";
+            manifests: {
+                kind: "agent" | "workflow";
+                name: string;
+                yaml: string;
+            }[];
+            requests: {
+                body: unknown;
+                method: string;
+                path: string;
+                summary: string;
+            }[];
+            title: string;
         };
         SealAttestation: {
             agent_id: string;
@@ -9459,6 +9530,28 @@ export interface operations {
             };
         };
     };
+    getAdminDoctor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        at: string;
+                        checks: components["schemas"]["DoctorCheck"][];
+                    };
+                };
+            };
+        };
+    };
     postAdminLlmReload: {
         parameters: {
             query?: never;
@@ -9482,6 +9575,42 @@ export interface operations {
                             provider: string;
                         }[];
                         status: "reloaded";
+                    };
+                };
+            };
+        };
+    };
+    postAdminLlmTest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    alias?: string;
+                };
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        alias: string;
+                        answer: string | null;
+                        elapsed_ms: number;
+                        error: {
+                            class: string;
+                            message: string;
+                        } | null;
+                        model: string | null;
+                        ok: boolean;
+                        provider: string | null;
                     };
                 };
             };
@@ -13674,6 +13803,30 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Runtimes"];
+                };
+            };
+        };
+    };
+    getSamples: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        count: number;
+                        items: components["schemas"]["Sample"][];
+                        next_cursor: string | null;
+                        samples: components["schemas"]["Sample"][];
+                    };
                 };
             };
         };
