@@ -43,8 +43,40 @@ export interface paths {
     "/v1/admin/dead-letters/{id}/replay": {
         post: operations["postAdminDeadLettersByIdReplay"];
     };
+    "/v1/admin/doctor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getAdminDoctor"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/admin/llm/reload": {
         post: operations["postAdminLlmReload"];
+    };
+    "/v1/admin/llm/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["postAdminLlmTest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
     "/v1/admin/rate-limits/overrides": {
         get: operations["getAdminRateLimitsOverrides"];
@@ -64,6 +96,22 @@ export interface paths {
         get: operations["getAdminTenantsBySlug"];
         delete: operations["deleteAdminTenantsBySlug"];
         patch: operations["patchAdminTenantsBySlug"];
+    };
+    "/v1/admin/tenants/{slug}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getAdminTenantsBySlugExport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
     "/v1/admin/tenants/{slug}/restore": {
         post: operations["postAdminTenantsBySlugRestore"];
@@ -432,6 +480,22 @@ export interface paths {
     };
     "/v1/runtimes": {
         get: operations["getRuntimes"];
+    };
+    "/v1/samples": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getSamples"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
     };
     "/v1/seal/attest": {
         post: operations["postSealAttest"];
@@ -1776,6 +1840,12 @@ export interface components {
         };
         DiscardStimulus: {
             reason?: string | undefined;
+        };
+        DoctorCheck: {
+            message: string;
+            name: string;
+            remedy: string | null;
+            status: "ok" | "warn" | "fail";
         };
         EdgeEnrollmentToken: {
             expires_at: string;
@@ -3371,6 +3441,23 @@ export interface components {
             provisioning: "none" | "manual" | "pending" | "applied" | "failed";
             sso_url: string;
             updated_at: string | null;
+        };
+        Sample: {
+            description: string;
+            id: string;
+            kind: "agent" | "workflow" | "webhook";
+            manifests: {
+                kind: "agent" | "workflow";
+                name: string;
+                yaml: string;
+            }[];
+            requests: {
+                body: unknown;
+                method: string;
+                path: string;
+                summary: string;
+            }[];
+            title: string;
         };
         SealAttestation: {
             agent_id: string;
@@ -6841,6 +6928,28 @@ export interface operations {
             };
         };
     };
+    getAdminDoctor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        at: string;
+                        checks: components["schemas"]["DoctorCheck"][];
+                    };
+                };
+            };
+        };
+    };
     postAdminLlmReload: {
         parameters: {};
         responses: {
@@ -6855,6 +6964,42 @@ export interface operations {
                             provider: string;
                         }[];
                         status: "reloaded";
+                    };
+                };
+            };
+        };
+    };
+    postAdminLlmTest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    alias?: string;
+                };
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        alias: string;
+                        answer: string | null;
+                        elapsed_ms: number;
+                        error: {
+                            class: string;
+                            message: string;
+                        } | null;
+                        model: string | null;
+                        ok: boolean;
+                        provider: string | null;
                     };
                 };
             };
@@ -7025,6 +7170,27 @@ export interface operations {
             200: {
                 content: {
                     "application/json": components["schemas"]["Tenant"];
+                };
+            };
+        };
+    };
+    getAdminTenantsBySlugExport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                slug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-tar": unknown;
                 };
             };
         };
@@ -9757,6 +9923,30 @@ export interface operations {
             200: {
                 content: {
                     "application/json": components["schemas"]["Runtimes"];
+                };
+            };
+        };
+    };
+    getSamples: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        count: number;
+                        items: components["schemas"]["Sample"][];
+                        next_cursor: string | null;
+                        samples: components["schemas"]["Sample"][];
+                    };
                 };
             };
         };
