@@ -44,39 +44,13 @@ export interface paths {
         post: operations["postAdminDeadLettersByIdReplay"];
     };
     "/v1/admin/doctor": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getAdminDoctor"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/admin/llm/reload": {
         post: operations["postAdminLlmReload"];
     };
     "/v1/admin/llm/test": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postAdminLlmTest"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/admin/rate-limits/overrides": {
         get: operations["getAdminRateLimitsOverrides"];
@@ -98,20 +72,7 @@ export interface paths {
         patch: operations["patchAdminTenantsBySlug"];
     };
     "/v1/admin/tenants/{slug}/export": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getAdminTenantsBySlugExport"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/admin/tenants/{slug}/restore": {
         post: operations["postAdminTenantsBySlugRestore"];
@@ -482,20 +443,7 @@ export interface paths {
         get: operations["getRuntimes"];
     };
     "/v1/samples": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getSamples"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/seal/attest": {
         post: operations["postSealAttest"];
@@ -6929,18 +6877,9 @@ export interface operations {
         };
     };
     getAdminDoctor: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         at: string;
@@ -6970,24 +6909,16 @@ export interface operations {
         };
     };
     postAdminLlmTest: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody?: {
             content: {
                 "application/json": {
-                    alias?: string;
+                    alias?: string | undefined;
                 };
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         alias: string;
@@ -7176,21 +7107,14 @@ export interface operations {
     };
     getAdminTenantsBySlugExport: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 slug: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/x-tar": unknown;
+                    "application/x-tar": string;
                 };
             };
         };
@@ -9928,18 +9852,9 @@ export interface operations {
         };
     };
     getSamples: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
