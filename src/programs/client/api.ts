@@ -695,7 +695,6 @@ export interface paths {
         post: operations["postWorkflowsValidate"];
     };
 }
-export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         Agent: {
@@ -6477,7 +6476,6 @@ export interface components {
     headers: never;
     pathItems: never;
 }
-export type $defs = Record<string, never>;
 export interface operations {
     getWellKnownJwksJson: {
         parameters: {};
