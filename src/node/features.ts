@@ -10,6 +10,7 @@ import { cortex } from "../features/cortex/feature.ts";
 import { credentials } from "../features/credentials/feature.ts";
 import { dashboard } from "../features/dashboard/feature.ts";
 import { developmentIssuer } from "../features/development-issuer/feature.ts";
+import { documentation } from "../features/documentation/feature.ts";
 import { edgeAgentCalls } from "../features/edge/agent-calls/feature.ts";
 import { edgeCommands } from "../features/edge/commands/feature.ts";
 import { edgeEnrollment } from "../features/edge/enrollment/feature.ts";
@@ -107,6 +108,7 @@ export const features = [
   intake,
   history,
   dashboard,
+  documentation,
   credentials,
   colony,
   billing,
