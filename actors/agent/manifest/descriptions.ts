@@ -52,7 +52,7 @@ export const agentDescriptions: Descriptions = {
   "network.mode":
     "`none`: no host. `deny`: what `allowlist` has. `allow`: that too, or every public host where it is empty and the node permits it",
   "network.allowlist": "Hosts, `*.example.com`, addresses or networks, with a port where one is meant",
-  "network.denylist": "Hosts that stay closed, whatever else says",
+  "network.denylist": "Hosts that stay closed in any case",
   "security.filesystem": "Which paths its tools may read and write",
   "filesystem.read": "Paths and patterns that may be read",
   "filesystem.write": "Paths and patterns that may be written",
@@ -63,7 +63,7 @@ export const agentDescriptions: Descriptions = {
   "Tool.skip_judge": "The judges of `tool_validation` are not asked about its calls",
   "Tool.approval": "People are asked before each of its calls",
   "approval.when": "Only calls for which this expression holds; every call when absent",
-  "approval.approvers": "Who may decide: users, roles and groups; whoever may approve when absent",
+  "approval.approvers": "Who may decide: users, roles and groups; all who may approve when absent",
   "approval.forbid_initiator": "Who started the execution may not decide",
   "approval.quorum": "How many have to approve",
   "approval.timeout_seconds": "How long the call waits",

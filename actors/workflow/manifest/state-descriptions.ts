@@ -135,7 +135,7 @@ export const stateDescriptions: Descriptions = {
 
   prompt: "What people are asked; a template",
   timeout_seconds: "The older form of `timeout`, s",
-  approvers: "Who may decide: users, roles and groups; whoever may approve when absent",
+  approvers: "Who may decide: users, roles and groups; all who may approve when absent",
   default_response: "What counts as the answer when the time is over",
   reject_on_timeout: "No answer in time is a rejection",
   required_role: "Role that who decides has to have",

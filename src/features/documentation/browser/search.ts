@@ -41,11 +41,11 @@ function searchDialog(): HTMLDialogElement {
 <input type="text" role="combobox" aria-expanded="true" aria-autocomplete="list" aria-controls="found" aria-label="Search the documentation" placeholder="Search: a word, a setting, a code…" autocomplete="off" autocapitalize="off" spellcheck="false" maxlength="200">
 <button type="button" class="close">Esc</button></form>
 <p class="told" role="status"></p>
-<ul id="found" role="listbox" aria-label="Found"></ul>
+<div id="found" role="listbox" aria-label="Found"></div>
 <p class="keys" aria-hidden="true"><span><kbd>↑</kbd> <kbd>↓</kbd> to choose</span><span><kbd>↵</kbd> to open</span><span><kbd>Esc</kbd> to close</span></p>`;
   document.body.append(dialog);
   const input = dialog.querySelector("input");
-  const list = dialog.querySelector("ul");
+  const list = dialog.querySelector<HTMLElement>("#found");
   const told = dialog.querySelector<HTMLElement>(".told");
   if (input === null || list === null || told === null) return dialog;
 
@@ -84,7 +84,7 @@ function searchDialog(): HTMLDialogElement {
   input.addEventListener("keydown", (event) => {
     if (event.key === "ArrowDown") choose(chosen + 1);
     else if (event.key === "ArrowUp") choose(chosen - 1);
-    else if (event.key === "Enter") list.children[chosen]?.querySelector("a")?.click();
+    else if (event.key === "Enter") (list.children[chosen] as HTMLElement | undefined)?.click();
     else return;
     event.preventDefault();
   });
@@ -121,13 +121,12 @@ function hitsOf(search: MiniSearch<Found>, question: string): Hit[] {
 }
 
 function optionOf({ page, path, href, snippet, section, terms }: Hit, at: number): HTMLElement {
-  const option = document.createElement("li");
+  const option = document.createElement("a");
   option.id = `found-${at}`;
   option.setAttribute("role", "option");
   option.setAttribute("aria-selected", "false");
-  const link = document.createElement("a");
-  link.href = (document.body.dataset.root ?? "") + href;
-  link.tabIndex = -1;
+  option.href = (document.body.dataset.root ?? "") + href;
+  option.tabIndex = -1;
   const name = document.createElement("span");
   name.className = "name";
   name.append(...marked([page, ...path].at(-1) ?? "", terms));
@@ -137,8 +136,7 @@ function optionOf({ page, path, href, snippet, section, terms }: Hit, at: number
   const text = document.createElement("span");
   text.className = "snippet";
   text.append(...marked(snippet, terms));
-  link.append(place, name, text);
-  option.append(link);
+  option.append(place, name, text);
   return option;
 }
 

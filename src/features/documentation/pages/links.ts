@@ -33,7 +33,7 @@ export function relative(from: string, to: string): string {
  * @param link as it is written there: relative to the page, an anchor, or an address outside
  */
 export function targetOf(page: string, link: string, addresses: Addresses): Target {
-  if (/^(?:https?|mailto):/i.test(link)) return { href: link, isOutside: true, title: null };
+  if (/^(?:https?|mailto):/i.test(link) && URL.canParse(link)) return { href: link, isOutside: true, title: null };
   // Any other scheme has no place on the site.
   if (/^[a-z][a-z0-9+.-]*:/i.test(link) || link.startsWith("//")) return null;
   const [path = "", anchor] = link.split("#");

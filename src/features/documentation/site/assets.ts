@@ -37,9 +37,9 @@ const sources: Readonly<Record<AssetName, Source>> = {
   "api.js": bundled("api.ts"),
   "api.css": bundled("api.css"),
   "icon.svg": read(join(browser, "icon.svg")),
-  "inter.woff2": ofPackage("@fontsource-variable/inter/files/inter-latin-wght-normal.woff2"),
-  "swagger-ui.js": ofPackage("swagger-ui-dist/swagger-ui-bundle.js"),
-  "swagger-ui.css": ofPackage("swagger-ui-dist/swagger-ui.css"),
+  "inter.woff2": ofPackage(() => import.meta.resolve("@fontsource-variable/inter/files/inter-latin-wght-normal.woff2")),
+  "swagger-ui.js": ofPackage(() => import.meta.resolve("swagger-ui-dist/swagger-ui-bundle.js")),
+  "swagger-ui.css": ofPackage(() => import.meta.resolve("swagger-ui-dist/swagger-ui.css")),
 };
 
 export interface Assets {
@@ -107,6 +107,7 @@ function read(path: string): Source {
   return async () => new Uint8Array(await readFile(path));
 }
 
-function ofPackage(specifier: string): Source {
-  return async () => new Uint8Array(await readFile(fileURLToPath(import.meta.resolve(specifier))));
+/** @param find gives its URL; it throws where the package is not installed */
+function ofPackage(find: () => string): Source {
+  return async () => new Uint8Array(await readFile(fileURLToPath(find())));
 }
