@@ -116,7 +116,7 @@ describe.skipIf(chromiumPath === null)("in Chromium", () => {
     await page.context().close();
   });
 
-  test("the reader's choice of a theme stays, and a narrow window has the pages in a menu", async () => {
+  test("a chosen theme stays, and a narrow window has the pages in a menu", async () => {
     const page = await open("guide/agent", { width: 400 });
     await page.click(".bar .theme");
     expect(await page.getAttribute("html", "data-theme")).toBe("dark");

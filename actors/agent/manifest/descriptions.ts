@@ -123,7 +123,7 @@ export const agentDescriptions: Descriptions = {
   "spec.input_schema": "JSON Schema that inputs have to fit; forms are made from it",
   "spec.security_context": "Context whose rules its tool calls are held to; the caller's when absent",
   "spec.context": "Texts that are loaded at the start and given to the model",
-  "ContextItem.type": "Where the text comes from",
+  "ContextItem.type": "Kind of the source",
   "ContextItem.description": "What it is, as the model reads it",
   "ContextItem.content": "The text itself",
   "ContextItem.url": "A page or file that is fetched",
