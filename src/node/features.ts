@@ -4,12 +4,16 @@ import { apiKeys } from "../features/api-keys/feature.ts";
 import { approvals } from "../features/approvals/feature.ts";
 import { audit } from "../features/audit/feature.ts";
 import { billing } from "../features/billing/feature.ts";
+import { changes } from "../features/changes/feature.ts";
 import { cluster } from "../features/cluster/feature.ts";
 import { colony } from "../features/colony/feature.ts";
+import { consoleFeature } from "../features/console/feature.ts";
 import { cortex } from "../features/cortex/feature.ts";
 import { credentials } from "../features/credentials/feature.ts";
 import { dashboard } from "../features/dashboard/feature.ts";
+import { deadLetters } from "../features/dead-letters/feature.ts";
 import { developmentIssuer } from "../features/development-issuer/feature.ts";
+import { doctor } from "../features/doctor/feature.ts";
 import { documentation } from "../features/documentation/feature.ts";
 import { edgeAgentCalls } from "../features/edge/agent-calls/feature.ts";
 import { edgeCommands } from "../features/edge/commands/feature.ts";
@@ -37,16 +41,19 @@ import { models } from "../features/models/feature.ts";
 import { operationTools } from "../features/operation-tools/feature.ts";
 import { pipeline } from "../features/pipeline/feature.ts";
 import { references } from "../features/references/feature.ts";
+import { samples } from "../features/samples/feature.ts";
 import { schedules } from "../features/schedules/feature.ts";
 import { seal } from "../features/seal/feature.ts";
 import { secrets } from "../features/secrets/feature.ts";
 import { securityContexts } from "../features/security-contexts/feature.ts";
+import { signIn } from "../features/sign-in/feature.ts";
 import { classification } from "../features/stimuli/classification/feature.ts";
 import { history } from "../features/stimuli/history/feature.ts";
 import { intake } from "../features/stimuli/intake/feature.ts";
 import { sources } from "../features/stimuli/sources/feature.ts";
 import { storageViolations } from "../features/storage-violations/feature.ts";
 import { swarms } from "../features/swarms/feature.ts";
+import { tenantExport } from "../features/tenant-export/feature.ts";
 import { tenants } from "../features/tenants/feature.ts";
 import { toolServers } from "../features/tool-servers/feature.ts";
 import { tools } from "../features/tools/feature.ts";
@@ -67,10 +74,12 @@ export const features = [
   // First: what it keeps of a tenant goes last.
   tenants,
   developmentIssuer,
+  signIn,
   embeddedIssuer,
   incidents,
   storageViolations,
   audit,
+  changes,
   encryption,
   apiKeys,
   mail,
@@ -102,6 +111,9 @@ export const features = [
   operationTools,
   swarms,
   cluster,
+  deadLetters,
+  doctor,
+  samples,
   sources,
   waits,
   classification,
@@ -109,6 +121,7 @@ export const features = [
   history,
   dashboard,
   documentation,
+  consoleFeature,
   credentials,
   colony,
   billing,
@@ -127,4 +140,5 @@ export const features = [
   usageReports,
   usageUpkeep,
   usageMeters,
+  tenantExport,
 ] as const satisfies readonly AnyFeature[];

@@ -96,7 +96,7 @@ test.each([
   expect([answer.status, answer.headers.get("location")]).toEqual([status, location]);
 });
 
-test("HEAD has no body, POST is not allowed, and a browser that finds nothing gets a page", async () => {
+test("HEAD has no body, POST is refused, and a browser that finds nothing gets a page", async () => {
   const head = await get("/docs/", { method: "HEAD" });
   expect([head.status, await head.text()]).toEqual([200, ""]);
   expect((await get("/docs/", { method: "POST" })).status).toBe(405);
