@@ -725,7 +725,6 @@ export interface paths {
         post: operations["postWorkflowsValidate"];
     };
 }
-export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         Agent: {
@@ -6578,7 +6577,6 @@ export interface components {
     headers: never;
     pathItems: never;
 }
-export type $defs = Record<string, never>;
 export interface operations {
     getWellKnownJwksJson: {
         parameters: {};
