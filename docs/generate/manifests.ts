@@ -6,10 +6,10 @@ import { workflowSchema } from "../../actors/workflow/manifest/manifest.ts";
 import { boundsOf, typeOf } from "./schema-text.ts";
 import { cell, tableOf } from "./tables.ts";
 
-/** Field, type, default, bounds, meaning. */
+/** Field, meaning, type, default, bounds. */
 type Row = readonly string[];
 
-const header = ["Field", "Type", "Default", "Bounds", "Meaning"];
+const header = ["Field", "Meaning", "Type", "Default", "Bounds"];
 
 export function agentManifestPage(): string {
   return page([
@@ -101,11 +101,11 @@ const variantsOf = (schema: JsonSchema | undefined): readonly JsonSchema[] =>
 function rowsOf(schema: JsonSchema, path: string): Row[] {
   const rows = new Map<string, Row>();
   for (const row of fieldRows(schema, path)) {
-    const [field = "", type = "", ...others] = row;
+    const [field = "", meaning = "", type = ""] = row;
     const known = rows.get(field);
     // Variants that share a field: the row says what each of them takes.
-    const types = [...new Set([...(known?.[1]?.split(" or ") ?? []), ...type.split(" or ")])].join(" or ");
-    rows.set(field, known === undefined ? row : [field, types, ...known.slice(2, 4), others[2] ?? ""]);
+    const types = [...new Set([...(known?.[2]?.split(" or ") ?? []), ...type.split(" or ")])].join(" or ");
+    rows.set(field, known === undefined ? row : [field, meaning, types, ...known.slice(3)]);
   }
   return [...rows.values()];
 }
@@ -116,7 +116,7 @@ function* fieldRows(schema: JsonSchema, path: string): Iterable<Row> {
   for (const [name, of] of properties) {
     if (!isObject(of)) continue;
     const at = path === "" ? name : `${path}.${name}`;
-    yield [`\`${at}\``, cell(typeOf(of)), absent(of, required.includes(name)), cell(boundsOf(of)), cell(text(of))];
+    yield [`\`${at}\``, cell(text(of)), cell(typeOf(of)), absent(of, required.includes(name)), cell(boundsOf(of))];
     yield* fieldRows(of, at);
   }
   for (const variant of variantsOf(schema)) yield* fieldRows(variant, path);

@@ -109,7 +109,7 @@ async function loaded(): Promise<MiniSearch<Found>> {
 
 function hitsOf(search: MiniSearch<Found>, question: string): Hit[] {
   const options = {
-    boost: { title: 6, heading: 3 },
+    boost: { title: 14, heading: 3 },
     prefix: (term: string) => term.length > 1,
     fuzzy: (term: string) => (term.length > 4 ? 0.2 : false),
     boostDocument: (_: unknown, __: string, found?: Record<string, unknown>) =>

@@ -90,7 +90,7 @@ export function render(page: string, source: string, addresses: Addresses): Rend
           return `<tr${anchor === null ? "" : ` id="${escaped(anchor)}"`}>${inner}</tr>`;
         });
         const label = token.header.map((cell) => plainText(cell.tokens)).join(", ");
-        return `<div class="table" role="region" tabindex="0" aria-label="Table: ${escaped(label)}"><table><thead><tr>${head}</tr></thead><tbody>${body.join("\n")}</tbody></table></div>\n`;
+        return `<div class="table${token.header.length > 3 ? " many" : ""}" role="region" tabindex="0" aria-label="Table: ${escaped(label)}"><table><thead><tr>${head}</tr></thead><tbody>${body.join("\n")}</tbody></table></div>\n`;
       },
       link({ href, title: hint, tokens: inner }) {
         const written = this.parser.parseInline(inner);
