@@ -14,6 +14,7 @@ import { dashboard } from "../features/dashboard/feature.ts";
 import { deadLetters } from "../features/dead-letters/feature.ts";
 import { developmentIssuer } from "../features/development-issuer/feature.ts";
 import { doctor } from "../features/doctor/feature.ts";
+import { documentation } from "../features/documentation/feature.ts";
 import { edgeAgentCalls } from "../features/edge/agent-calls/feature.ts";
 import { edgeCommands } from "../features/edge/commands/feature.ts";
 import { edgeEnrollment } from "../features/edge/enrollment/feature.ts";
@@ -119,6 +120,7 @@ export const features = [
   intake,
   history,
   dashboard,
+  documentation,
   consoleFeature,
   credentials,
   colony,
