@@ -67,7 +67,7 @@ let app: OpenApp;
 beforeAll(() => {
   const schemas = { Started, Unused: Type.Object({ a: Type.String() }) };
   const info = { version: "1.2.3", publicUrl: "http://localhost:8080", schemas };
-  app = openApp({ routes: [...routes, ...documentRoutes(routes, info)] });
+  app = openApp({ routes: [...routes, ...documentRoutes(routes, info, "docs/")] });
 });
 afterAll(() => app.stop());
 

@@ -6,8 +6,11 @@ import { definePublicRoute, type Route } from "../route.ts";
 import { answerFile, fileResponses, type StaticFile, staticFile } from "../static-file.ts";
 import { type DocumentInfo, openApiDocument } from "./openapi.ts";
 
-/** `/openapi.json`, describing `routes`; and what the root says. */
-export function documentRoutes(routes: readonly Route[], info: DocumentInfo): Route[] {
+/**
+ * `/openapi.json`, describing `routes`; and what the root says.
+ * @param home where people begin: in development the console
+ */
+export function documentRoutes(routes: readonly Route[], info: DocumentInfo, home: "console/" | "docs/"): Route[] {
   // Made when the first reader asks: it takes longer than anything else at the start.
   let made: Promise<StaticFile> | null = null;
   return [
@@ -29,7 +32,7 @@ export function documentRoutes(routes: readonly Route[], info: DocumentInfo): Ro
       hidden: true,
       responses: { 302: Type.Object({ docs: Type.String(), openapi: Type.String() }) },
       // Relative, so that a proxy may serve the API under a path.
-      handler: () => reply(302, { docs: "docs/", openapi: "openapi.json" }, { Location: "docs/" }),
+      handler: () => reply(302, { docs: "docs/", openapi: "openapi.json" }, { Location: home }),
     }),
   ];
 }
