@@ -5939,6 +5939,7 @@ export interface components {
             ids: string[];
         };
         ReplayStimulus: {
+            content?: unknown;
             force?: boolean;
             workflow?: string;
             workflow_version?: string;
