@@ -142,7 +142,7 @@ function NothingHere({ dead, isFiltered }: { readonly dead: boolean; readonly is
       actions={<ButtonLink to="/sources">Set up a source</ButtonLink>}
     >
       <p className="mt-0 mb-2">A source gives the sender a URL and a secret. Or send one message yourself:</p>
-      <Command text={`svc api POST /v1/stimuli --input '{"source":"test","content":"hello"}'`} />
+      <Command text={`svc api POST /v1/stimuli --data '{"source":"test","content":"hello"}'`} />
     </Empty>
   );
 }
