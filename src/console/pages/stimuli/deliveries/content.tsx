@@ -1,12 +1,14 @@
 /** The content of a delivery: as a value where it is one, and byte by byte as it came. Nothing in it is obeyed. */
 import { Download } from "lucide-react";
 import { useMemo, useState } from "react";
+import type { Schemas } from "../../../../programs/client/client.ts";
 import { Button } from "../../../kit/button.tsx";
 import { Value } from "../../../kit/json.tsx";
 import { Panel } from "../../../kit/page.tsx";
 import { Badge } from "../../../kit/status.tsx";
 import { CopyButton, Lines } from "../../../kit/text.tsx";
-import type { Stimulus } from "./stimulus.tsx";
+
+type Stimulus = Schemas["Stimulus"];
 
 /** Bytes of a binary content that are shown. */
 const shownBytes = 4096;

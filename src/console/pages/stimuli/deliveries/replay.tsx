@@ -2,14 +2,15 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { answer } from "../../../../programs/client/client.ts";
+import { answer, type Schemas } from "../../../../programs/client/client.ts";
 import { svc } from "../../../app/api.ts";
 import { Code } from "../../../kit/code.tsx";
 import { Checkbox, Input } from "../../../kit/field.tsx";
 import { FormDialog } from "../../../kit/form.tsx";
 import { tell } from "../../../kit/toast.tsx";
 import { WorkflowInput } from "../workflow-input.tsx";
-import type { Stimulus } from "./stimulus.tsx";
+
+type Stimulus = Schemas["Stimulus"];
 
 interface ReplayProps {
   readonly of: Stimulus;

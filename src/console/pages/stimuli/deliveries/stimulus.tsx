@@ -19,7 +19,7 @@ import { Content } from "./content.tsx";
 import { ReplayDialog } from "./replay.tsx";
 import { Arrival, Became, Routing } from "./story.tsx";
 
-export type Stimulus = Schemas["Stimulus"];
+type Stimulus = Schemas["Stimulus"];
 
 export function StimulusPage() {
   const { id = "" } = useParams({ strict: false }) as { readonly id?: string };

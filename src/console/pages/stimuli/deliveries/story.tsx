@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ArrowRight, CircleAlert, CircleCheck, Clock } from "lucide-react";
 import type { ReactNode } from "react";
-import { answer } from "../../../../programs/client/client.ts";
+import { answer, type Schemas } from "../../../../programs/client/client.ts";
 import { svc } from "../../../app/api.ts";
 import { useCan } from "../../../app/session.ts";
 import { classes } from "../../../kit/classes.ts";
@@ -13,7 +13,8 @@ import { Badge } from "../../../kit/status.tsx";
 import { Copyable, inert } from "../../../kit/text.tsx";
 import { Ago } from "../../../kit/time.tsx";
 import { presetHeaders, presetNames, remedies, routings } from "../words.ts";
-import type { Stimulus } from "./stimulus.tsx";
+
+type Stimulus = Schemas["Stimulus"];
 
 const link = "text-accent hover:underline";
 
@@ -48,7 +49,11 @@ export function Became({ of }: { readonly of: Stimulus }) {
         <Woken runs={taken} />
       </Notice>
     );
-  const isDiscarded = status === "discarded";
+  return <Failed of={of} />;
+}
+
+function Failed({ of }: { readonly of: Stimulus }) {
+  const isDiscarded = of.status === "discarded";
   return (
     <Notice tone={isDiscarded ? "neutral" : "bad"} icon={CircleAlert}>
       <p className="m-0 font-medium">
@@ -76,7 +81,7 @@ export function Became({ of }: { readonly of: Stimulus }) {
           <Value value={of.error_details} />
         </div>
       )}
-      <Woken runs={taken} />
+      <Woken runs={of.taken_by} />
     </Notice>
   );
 }
@@ -159,7 +164,7 @@ export function Arrival({ of }: { readonly of: Stimulus }) {
             route === null ? (
               inert(of.source)
             ) : (
-              <Link to={`/sources/${route}`} className={link}>
+              <Link key="source" to={`/sources/${route}`} className={link}>
                 {inert(of.source)}
               </Link>
             ),
@@ -169,7 +174,7 @@ export function Arrival({ of }: { readonly of: Stimulus }) {
           [
             "Idempotency key",
             of.idempotency_key === null ? null : (
-              <span className="flex flex-wrap items-center gap-2">
+              <span key="key" className="flex flex-wrap items-center gap-2">
                 <Copyable value={of.idempotency_key} />
                 {of.duplicate_count > 0 && <Badge>{of.duplicate_count} repeats turned away</Badge>}
               </span>
@@ -206,7 +211,7 @@ export function Routing({ of }: { readonly of: Stimulus }) {
           [
             "Workflow",
             detail.workflow_name === null ? null : (
-              <Link to={`/workflows/${detail.workflow_id ?? detail.workflow_name}`} className={link}>
+              <Link key="workflow" to={`/workflows/${detail.workflow_id ?? detail.workflow_name}`} className={link}>
                 {inert(detail.workflow_name)}
               </Link>
             ),
@@ -222,7 +227,7 @@ export function Routing({ of }: { readonly of: Stimulus }) {
           [
             "Router",
             detail.router_execution_id === null ? null : (
-              <Link to={`/executions/${detail.router_execution_id}`} className={link}>
+              <Link key="router" to={`/executions/${detail.router_execution_id}`} className={link}>
                 its execution …{detail.router_execution_id.slice(-8)}
               </Link>
             ),

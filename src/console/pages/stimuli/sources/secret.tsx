@@ -42,7 +42,9 @@ export function SecretPanel({ of }: { readonly of: Source }) {
           [
             "Where it is",
             of.secret_source === "none" ? (
-              <Badge tone="bad">{secretSources.none}</Badge>
+              <Badge key="none" tone="bad">
+                {secretSources.none}
+              </Badge>
             ) : (
               secretSources[of.secret_source]
             ),
@@ -50,7 +52,7 @@ export function SecretPanel({ of }: { readonly of: Source }) {
           [
             "The one before",
             isHeld ? (
-              <span>
+              <span key="held">
                 <Badge tone="warn">still valid</Badge> ends <Ago at={previous} />
               </span>
             ) : (

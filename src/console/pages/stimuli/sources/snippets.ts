@@ -145,16 +145,16 @@ function curlOf({ preset, url, secret, timed }: SnippetOf): string {
 function scriptOf({ preset, url, timed, secret }: SnippetOf): string {
   const isStandard = preset === "standard_webhooks";
   const key = isStandard ? 'Buffer.from(secret.replace(/^whsec_/, ""), "base64")' : "secret";
-  const signed = isStandard ? "`${id}.${time}.${body}`" : timed ? "`${time}.${body}`" : "body";
+  const signed = isStandard ? '[id, time, body].join(".")' : timed ? '[time, body].join(".")' : "body";
   const headers = isStandard
-    ? ['"webhook-id": id', '"webhook-timestamp": time', '"webhook-signature": `v1,${signature}`']
-    : [...(timed ? ['"x-svc-timestamp": time'] : []), '"x-svc-signature": `sha256=${signature}`'];
+    ? ['"webhook-id": id', '"webhook-timestamp": time', '"webhook-signature": "v1," + signature']
+    : [...(timed ? ['"x-svc-timestamp": time'] : []), '"x-svc-signature": "sha256=" + signature'];
   return [
     `import { createHmac${isStandard ? ", randomUUID" : ""} } from "node:crypto";`,
     "",
     `const secret = ${secret === null ? "process.env.SECRET" : JSON.stringify(secret)};`,
     'const body = JSON.stringify({ hello: "world" });',
-    ...(isStandard ? ["const id = `msg_${randomUUID()}`;"] : []),
+    ...(isStandard ? ['const id = "msg_" + randomUUID();'] : []),
     ...(isStandard || timed ? ["const time = String(Math.floor(Date.now() / 1000));"] : []),
     `const signature = createHmac("sha256", ${key}).update(${signed}).digest("${isStandard ? "base64" : "hex"}");`,
     `const answer = await fetch(${JSON.stringify(url)}, {`,

@@ -115,11 +115,16 @@ function Overview({ of }: { readonly of: Source }) {
               [
                 "Starts",
                 of.workflow === null ? (
-                  <Link to="/sources" search={{ tab: "router" } as never} className="text-accent hover:underline">
+                  <Link
+                    key="router"
+                    to="/sources"
+                    search={{ tab: "router" } as never}
+                    className="text-accent hover:underline"
+                  >
                     what the router chooses
                   </Link>
                 ) : (
-                  <span>
+                  <span key="workflow">
                     <Link to={`/workflows/${of.workflow}`} className="text-accent hover:underline">
                       {inert(of.workflow)}
                     </Link>{" "}
@@ -170,7 +175,7 @@ function Passing({ of }: { readonly of: Source }) {
             of.events.length === 0 ? (
               "all"
             ) : (
-              <span className="flex flex-wrap gap-1">
+              <span key="events" className="flex flex-wrap gap-1">
                 {of.events.map((event) => (
                   <Badge key={event}>{inert(event)}</Badge>
                 ))}
