@@ -274,7 +274,7 @@ function Rows<T extends RowData>({
                   key={column.id}
                   role="gridcell"
                   className={classes(
-                    "min-w-0 truncate",
+                    "min-w-0 truncate [&>*]:align-middle",
                     column.wide && "max-md:hidden",
                     column.right && "text-right tabular-nums",
                   )}
