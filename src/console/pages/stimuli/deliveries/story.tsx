@@ -169,7 +169,6 @@ export function Arrival({ of }: { readonly of: Stimulus }) {
               </Link>
             ),
           ],
-          ["Received by", `${of.received_by.kind} ${inert(of.received_by.sub)}`],
           ["Content type", of.content_type === null ? null : inert(of.content_type)],
           [
             "Idempotency key",
