@@ -33,14 +33,23 @@ const discarded = (ids: readonly string[], reason: string): Promise<readonly Out
     ),
   );
 
+/** What is to be done, and to which. */
+export interface Work {
+  readonly deed: Deed;
+  readonly of: readonly Delivery[];
+  readonly clear: () => void;
+}
+
+/** @param onStart shows the work outside of the list: its rows leave the list while they are worked on */
 export function BulkActions({
   selected,
   clear,
+  onStart,
 }: {
   readonly selected: readonly Delivery[];
   readonly clear: () => void;
+  readonly onStart: (work: Work) => void;
 }) {
-  const [work, setWork] = useState<{ readonly deed: Deed; readonly of: readonly Delivery[] } | null>(null);
   const dead = selected.filter(({ dead_letter: isDead }) => isDead);
   return (
     <>
@@ -48,31 +57,21 @@ export function BulkActions({
         <span>None of them is a dead letter: there is nothing to replay or discard together.</span>
       ) : (
         <>
-          <Button small onClick={() => setWork({ deed: "replay", of: dead })}>
+          <Button small onClick={() => onStart({ deed: "replay", of: dead, clear })}>
             <RotateCcw aria-hidden />
             Replay {dead.length}
           </Button>
-          <Button small look="danger" onClick={() => setWork({ deed: "discard", of: dead })}>
+          <Button small look="danger" onClick={() => onStart({ deed: "discard", of: dead, clear })}>
             <Trash2 aria-hidden />
             Discard {dead.length}
           </Button>
         </>
       )}
-      {work !== null && (
-        <BulkWork
-          deed={work.deed}
-          of={work.of}
-          onClose={(done) => {
-            setWork(null);
-            if (done) clear();
-          }}
-        />
-      )}
     </>
   );
 }
 
-function BulkWork({
+export function BulkWork({
   deed,
   of,
   onClose,

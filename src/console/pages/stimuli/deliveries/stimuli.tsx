@@ -1,6 +1,6 @@
 /** What arrived: every delivery, how it was routed and what it started. */
 import { Webhook } from "lucide-react";
-import { useMemo } from "react";
+import { useMemo, useState } from "react";
 import { answer, type Schemas } from "../../../../programs/client/client.ts";
 import { svc } from "../../../app/api.ts";
 import { useCan } from "../../../app/session.ts";
@@ -13,7 +13,7 @@ import { DataTable } from "../../../kit/table.tsx";
 import { Tabs } from "../../../kit/tabs.tsx";
 import { Command } from "../../../kit/text.tsx";
 import { channels, statuses } from "../words.ts";
-import { BulkActions } from "./bulk.tsx";
+import { BulkActions, BulkWork, type Work } from "./bulk.tsx";
 import { deliveryColumns } from "./columns.tsx";
 
 type Delivery = Schemas["StimulusElement"];
@@ -45,6 +45,7 @@ export function Stimuli() {
 function Deliveries({ dead }: { readonly dead: boolean }) {
   const can = useCan();
   const [{ source = "", status = "", channel = "", since = "", run = "" }] = useFilters();
+  const [work, setWork] = useState<Work | null>(null);
   const isRun = uuid.test(run.trim());
   // From the moment at which it is chosen: later pages follow the same bound.
   const from = useMemo(() => {
@@ -112,10 +113,22 @@ function Deliveries({ dead }: { readonly dead: boolean }) {
         idOf={({ id }) => id}
         {...(can("stimulus:read") ? { linkOf: ({ id }: Delivery) => `/stimuli/${id}` } : {})}
         bulk={
-          can("stimulus:manage") ? (selected, clear) => <BulkActions selected={selected} clear={clear} /> : undefined
+          can("stimulus:manage")
+            ? (selected, clear) => <BulkActions selected={selected} clear={clear} onStart={setWork} />
+            : undefined
         }
         empty={<NothingHere dead={dead} isFiltered={isFiltered} />}
       />
+      {work !== null && (
+        <BulkWork
+          deed={work.deed}
+          of={work.of}
+          onClose={(done) => {
+            setWork(null);
+            if (done) work.clear();
+          }}
+        />
+      )}
     </div>
   );
 }
