@@ -3327,6 +3327,7 @@ export interface components {
             ids: string[];
         };
         ReplayStimulus: {
+            content?: unknown;
             force?: boolean | undefined;
             workflow?: string | undefined;
             workflow_version?: string | undefined;
