@@ -8,7 +8,7 @@ import { executions } from "../executions/feature.ts";
 import { defineFeature } from "../feature.ts";
 import { clusterRecords } from "./records.ts";
 import { clusterRoutes } from "./routes.ts";
-import { ClusterNode } from "./schema.ts";
+import { ClusterNode, ClusterStatus, ClusterSummary } from "./schema.ts";
 import { createCluster } from "./service.ts";
 
 const tellEveryMs = 15_000;
@@ -17,7 +17,7 @@ const gib = 1024 ** 3;
 export const cluster = defineFeature({
   name: "cluster",
   needs: { executions },
-  schemas: { ClusterNode },
+  schemas: { ClusterNode, ClusterStatus, ClusterSummary },
   settings: {
     nodeTags: text("SVC_NODE_TAGS", {
       meaning: "what operators call this node by in the list of nodes, separated by commas",

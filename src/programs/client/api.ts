@@ -2,3428 +2,703 @@
 
 export interface paths {
     "/.well-known/jwks.json": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getWellKnownJwksJson"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/.well-known/oauth-protected-resource/v1/mcp": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getWellKnownOauthProtectedResourceMcp"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/health": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getHealth"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/health/live": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getHealthLive"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/health/ready": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getHealthReady"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/realms/{realm}/.well-known/openid-configuration": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getRealmsByRealmWellKnownOpenidConfiguration"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/realms/{realm}/protocol/openid-connect/certs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getRealmsByRealmProtocolOpenidConnectCerts"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/realms/{realm}/protocol/openid-connect/token": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postRealmsByRealmProtocolOpenidConnectToken"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/schemas/agent.json": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getSchemasAgentJson"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/schemas/workflow.json": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getSchemasWorkflowJson"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/admin/audit": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getAdminAudit"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/admin/llm/reload": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postAdminLlmReload"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/admin/rate-limits/overrides": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getAdminRateLimitsOverrides"];
-        put?: never;
         post: operations["postAdminRateLimitsOverrides"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/admin/rate-limits/overrides/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
         delete: operations["deleteAdminRateLimitsOverridesById"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/admin/rate-limits/usage": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getAdminRateLimitsUsage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/admin/tenants": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getAdminTenants"];
-        put?: never;
         post: operations["postAdminTenants"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/admin/tenants/{slug}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getAdminTenantsBySlug"];
-        put?: never;
-        post?: never;
         delete: operations["deleteAdminTenantsBySlug"];
-        options?: never;
-        head?: never;
         patch: operations["patchAdminTenantsBySlug"];
-        trace?: never;
     };
     "/v1/admin/tenants/{slug}/restore": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postAdminTenantsBySlugRestore"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/admin/tenants/{slug}/resume": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postAdminTenantsBySlugResume"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/admin/tenants/{slug}/suspend": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postAdminTenantsBySlugSuspend"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/agents": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getAgents"];
-        put?: never;
         post: operations["postAgents"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/agents/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getAgentsById"];
-        put?: never;
-        post?: never;
         delete: operations["deleteAgentsById"];
-        options?: never;
-        head?: never;
         patch: operations["patchAgentsById"];
-        trace?: never;
     };
     "/v1/agents/{id}/events": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getAgentsByIdEvents"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/agents/{id}/execute": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postAgentsByIdExecute"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/agents/{id}/pause": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postAgentsByIdPause"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/agents/{id}/resume": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postAgentsByIdResume"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/agents/{id}/rollback": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postAgentsByIdRollback"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/agents/{id}/scope": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postAgentsByIdScope"];
-        delete?: never;
-        options?: never;
-        head?: never;
         patch: operations["patchAgentsByIdScope"];
-        trace?: never;
     };
     "/v1/agents/{id}/stream": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getAgentsByIdStream"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/agents/{id}/versions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getAgentsByIdVersions"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/agents/lookup/{name}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getAgentsLookupByName"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/api-keys": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getApiKeys"];
-        put?: never;
         post: operations["postApiKeys"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/api-keys/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getApiKeysById"];
-        put?: never;
-        post?: never;
         delete: operations["deleteApiKeysById"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/api-keys/{id}/rotate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postApiKeysByIdRotate"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/api-keys/validate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postApiKeysValidate"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/approval-links/{token}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getApprovalLinksByToken"];
-        put?: never;
         post: operations["postApprovalLinksByToken"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/audit": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getAudit"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/auth/config": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getAuthConfig"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/auth/me": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getAuthMe"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/billing/change-tier": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postBillingChangeTier"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/billing/checkout": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postBillingCheckout"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/billing/invoices": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getBillingInvoices"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/billing/portal": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postBillingPortal"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/billing/preview-tier-change": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postBillingPreviewTierChange"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/billing/prices": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getBillingPrices"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/billing/seats": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postBillingSeats"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/billing/subscription": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getBillingSubscription"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/cluster/nodes": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getClusterNodes"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/cluster/status": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getClusterStatus"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/colony/invitations": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getColonyInvitations"];
-        put?: never;
         post: operations["postColonyInvitations"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/colony/invitations/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
         delete: operations["deleteColonyInvitationsById"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/colony/invitations/{token}/accept": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postColonyInvitationsByTokenAccept"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/colony/invitations/accept": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postColonyInvitationsAccept"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/colony/members": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getColonyMembers"];
-        put?: never;
         post: operations["postColonyMembers"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/colony/members/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
         delete: operations["deleteColonyMembersById"];
-        options?: never;
-        head?: never;
         patch: operations["patchColonyMembersById"];
-        trace?: never;
     };
     "/v1/colony/roles": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
         put: operations["putColonyRoles"];
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/colony/saml": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getColonySaml"];
         put: operations["putColonySaml"];
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/colony/subscription": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getColonySubscription"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/colony/teams": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getColonyTeams"];
-        put?: never;
         post: operations["postColonyTeams"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/colony/teams/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
         delete: operations["deleteColonyTeamsById"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/cortex/metrics": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getCortexMetrics"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/cortex/patterns": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getCortexPatterns"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/cortex/skills": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getCortexSkills"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/credentials": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getCredentials"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/credentials/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getCredentialsById"];
-        put?: never;
-        post?: never;
         delete: operations["deleteCredentialsById"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/credentials/{id}/grants": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getCredentialsByIdGrants"];
-        put?: never;
         post: operations["postCredentialsByIdGrants"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/credentials/{id}/grants/{grant_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
         delete: operations["deleteCredentialsByIdGrantsByGrantId"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/credentials/{id}/rotate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postCredentialsByIdRotate"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/credentials/api-key": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postCredentialsApiKey"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/credentials/api-keys": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postCredentialsApiKeys"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/credentials/device/initiate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postCredentialsDeviceInitiate"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/credentials/device/poll": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postCredentialsDevicePoll"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/credentials/oauth/callback": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getCredentialsOauthCallback"];
-        put?: never;
         post: operations["postCredentialsOauthCallback"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/credentials/oauth/device/initiate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postCredentialsOauthDeviceInitiate"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/credentials/oauth/device/poll": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postCredentialsOauthDevicePoll"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/credentials/oauth/initiate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postCredentialsOauthInitiate"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/dashboard/summary": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getDashboardSummary"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/edge/connect": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getEdgeConnect"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/edge/daemon/enroll": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postEdgeDaemonEnroll"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/edge/daemon/rotate-key": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postEdgeDaemonRotateKey"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/edge/enrollment-tokens": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getEdgeEnrollmentTokens"];
-        put?: never;
         post: operations["postEdgeEnrollmentTokens"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/edge/enrollment-tokens/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
         delete: operations["deleteEdgeEnrollmentTokensById"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/edge/fleet/{id}/cancel": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postEdgeFleetByIdCancel"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/edge/fleet/{id}/pause": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postEdgeFleetByIdPause"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/edge/fleet/{id}/resume": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postEdgeFleetByIdResume"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/edge/fleet/{id}/retry": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postEdgeFleetByIdRetry"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/edge/fleet/invoke": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postEdgeFleetInvoke"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/edge/fleet/preview": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postEdgeFleetPreview"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/edge/fleet/runs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getEdgeFleetRuns"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/edge/fleet/runs/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getEdgeFleetRunsById"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/edge/fleet/runs/{id}/cancel": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postEdgeFleetRunsByIdCancel"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/edge/fleet/runs/{id}/events": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getEdgeFleetRunsByIdEvents"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/edge/fleet/runs/{id}/pause": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postEdgeFleetRunsByIdPause"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/edge/fleet/runs/{id}/resume": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postEdgeFleetRunsByIdResume"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/edge/fleet/runs/{id}/retry": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postEdgeFleetRunsByIdRetry"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/edge/fleet/runs/{id}/stream": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getEdgeFleetRunsByIdStream"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/edge/groups": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getEdgeGroups"];
-        put?: never;
         post: operations["postEdgeGroups"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/edge/groups/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getEdgeGroupsById"];
-        put?: never;
-        post?: never;
         delete: operations["deleteEdgeGroupsById"];
-        options?: never;
-        head?: never;
         patch: operations["patchEdgeGroupsById"];
-        trace?: never;
     };
     "/v1/edge/hosts": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getEdgeHosts"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/edge/hosts/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getEdgeHostsById"];
-        put?: never;
-        post?: never;
         delete: operations["deleteEdgeHostsById"];
-        options?: never;
-        head?: never;
         patch: operations["patchEdgeHostsById"];
-        trace?: never;
     };
     "/v1/edge/hosts/{id}/tags": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postEdgeHostsByIdTags"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/edge/settings": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getEdgeSettings"];
         put: operations["putEdgeSettings"];
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/executions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getExecutions"];
-        put?: never;
         post: operations["postExecutions"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/executions/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getExecutionsById"];
-        put?: never;
-        post?: never;
         delete: operations["deleteExecutionsById"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/executions/{id}/cancel": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postExecutionsByIdCancel"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/executions/{id}/events": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getExecutionsByIdEvents"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/executions/{id}/files": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getExecutionsByIdFiles"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/executions/{id}/files/{path}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getExecutionsByIdFilesByPath"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/executions/{id}/iterations": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getExecutionsByIdIterations"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/executions/{id}/iterations/{number}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getExecutionsByIdIterationsByNumber"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/executions/{id}/retry": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postExecutionsByIdRetry"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/executions/{id}/stream": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getExecutionsByIdStream"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/human-approvals": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getHumanApprovals"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/human-approvals/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getHumanApprovalsById"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/human-approvals/{id}/approve": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postHumanApprovalsByIdApprove"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/human-approvals/{id}/arguments": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getHumanApprovalsByIdArguments"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/human-approvals/{id}/history": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getHumanApprovalsByIdHistory"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/human-approvals/{id}/links": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postHumanApprovalsByIdLinks"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/human-approvals/{id}/reject": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postHumanApprovalsByIdReject"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/human-approvals/history": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getHumanApprovalsHistory"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/invoke": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postInvoke"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/mcp": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postMcp"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/models": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getModels"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/observability/dashboard": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getObservabilityDashboard"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/observability/security-incidents": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getObservabilitySecurityIncidents"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/observability/storage-violations": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getObservabilityStorageViolations"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/people": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getPeople"];
-        put?: never;
         post: operations["postPeople"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/people/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
         delete: operations["deletePeopleById"];
-        options?: never;
-        head?: never;
         patch: operations["patchPeopleById"];
-        trace?: never;
     };
     "/v1/people/{id}/reset": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postPeopleByIdReset"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/runtimes": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getRuntimes"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/seal/attest": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postSealAttest"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/seal/invoke": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postSealInvoke"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/seal/sessions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getSealSessions"];
-        put?: never;
         post: operations["postSealSessions"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/seal/sessions/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getSealSessionsById"];
-        put?: never;
-        post?: never;
         delete: operations["deleteSealSessionsById"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/seal/tools": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getSealTools"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/secrets": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getSecrets"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/secrets/{path}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getSecretsByPath"];
         put: operations["putSecretsByPath"];
         post: operations["postSecretsByPath"];
         delete: operations["deleteSecretsByPath"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/security-contexts": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getSecurityContexts"];
-        put?: never;
         post: operations["postSecurityContexts"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/security-contexts/{name}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getSecurityContextsByName"];
         put: operations["putSecurityContextsByName"];
-        post?: never;
         delete: operations["deleteSecurityContextsByName"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/security-contexts/{name}/evaluate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postSecurityContextsByNameEvaluate"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/security/incidents": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getSecurityIncidents"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/stimuli": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getStimuli"];
-        put?: never;
         post: operations["postStimuli"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/stimuli/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getStimuliById"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/stimuli/{id}/discard": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postStimuliByIdDiscard"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/stimuli/{id}/replay": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postStimuliByIdReplay"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/stimuli/dead-letters": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getStimuliDeadLetters"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/stimuli/dead-letters/replay": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postStimuliDeadLettersReplay"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/stimulus-routes": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getStimulusRoutes"];
-        put?: never;
         post: operations["postStimulusRoutes"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/stimulus-routes/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getStimulusRoutesById"];
         put: operations["putStimulusRoutesById"];
-        post?: never;
         delete: operations["deleteStimulusRoutesById"];
-        options?: never;
-        head?: never;
         patch: operations["patchStimulusRoutesById"];
-        trace?: never;
     };
     "/v1/stimulus-routes/{id}/rotate-secret": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postStimulusRoutesByIdRotateSecret"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/stimulus-routes/router": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getStimulusRoutesRouter"];
         put: operations["putStimulusRoutesRouter"];
-        post?: never;
         delete: operations["deleteStimulusRoutesRouter"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/storage/violations": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getStorageViolations"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/swarms": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getSwarms"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/swarms/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getSwarmsById"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/swarms/{id}/cancel": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postSwarmsByIdCancel"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/teams": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getTeams"];
-        put?: never;
         post: operations["postTeams"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/teams/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
         delete: operations["deleteTeamsById"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/tool-invocations": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getToolInvocations"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/tool-invocations/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getToolInvocationsById"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/tool-servers": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getToolServers"];
-        put?: never;
         post: operations["postToolServers"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/tool-servers/{name}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getToolServersByName"];
-        put?: never;
-        post?: never;
         delete: operations["deleteToolServersByName"];
-        options?: never;
-        head?: never;
         patch: operations["patchToolServersByName"];
-        trace?: never;
     };
     "/v1/tool-servers/{name}/accept": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postToolServersByNameAccept"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/tool-servers/{name}/logs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getToolServersByNameLogs"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/tool-servers/{name}/restart": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postToolServersByNameRestart"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/tool-servers/{name}/tools": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getToolServersByNameTools"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/usage": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getUsage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/user/rate-limits": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getUserRateLimits"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/user/rate-limits/usage": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getUserRateLimitsUsage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/volumes": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getVolumes"];
-        put?: never;
         post: operations["postVolumes"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/volumes/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getVolumesById"];
-        put?: never;
-        post?: never;
         delete: operations["deleteVolumesById"];
-        options?: never;
-        head?: never;
         patch: operations["patchVolumesById"];
-        trace?: never;
     };
     "/v1/volumes/{id}/files": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getVolumesByIdFiles"];
-        put?: never;
-        post?: never;
         delete: operations["deleteVolumesByIdFiles"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/volumes/{id}/files/download": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getVolumesByIdFilesDownload"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/volumes/{id}/files/mkdir": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postVolumesByIdFilesMkdir"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/volumes/{id}/files/move": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postVolumesByIdFilesMove"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/volumes/{id}/files/stat": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getVolumesByIdFilesStat"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/volumes/{id}/files/upload": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postVolumesByIdFilesUpload"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/volumes/quota": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getVolumesQuota"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/webhooks/{source}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postWebhooksBySource"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/webhooks/{source}/{route_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postWebhooksBySourceByRouteId"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/webhooks/stripe": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postWebhooksStripe"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getWorkflows"];
-        put?: never;
         post: operations["postWorkflows"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/{ref}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getWorkflowsByRef"];
-        put?: never;
-        post?: never;
         delete: operations["deleteWorkflowsByRef"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/{ref}/execute": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postWorkflowsByRefExecute"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/{ref}/run": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postWorkflowsByRefRun"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/{ref}/schedules": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getWorkflowsByRefSchedules"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/{ref}/schedules/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getWorkflowsByRefSchedulesById"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/{ref}/schedules/{id}/backfill": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postWorkflowsByRefSchedulesByIdBackfill"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/{ref}/schedules/{id}/pause": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postWorkflowsByRefSchedulesByIdPause"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/{ref}/schedules/{id}/resume": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postWorkflowsByRefSchedulesByIdResume"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/{ref}/schedules/{id}/run": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postWorkflowsByRefSchedulesByIdRun"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/{ref}/scope": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postWorkflowsByRefScope"];
-        delete?: never;
-        options?: never;
-        head?: never;
         patch: operations["patchWorkflowsByRefScope"];
-        trace?: never;
     };
     "/v1/workflows/{ref}/versions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getWorkflowsByRefVersions"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/{ref}/versions/{a}/diff/{b}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getWorkflowsByRefVersionsByADiffByB"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/{ref}/yaml": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getWorkflowsByRefYaml"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/executions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getWorkflowsExecutions"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/executions/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getWorkflowsExecutionsById"];
-        put?: never;
-        post?: never;
         delete: operations["deleteWorkflowsExecutionsById"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/executions/{id}/cancel": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postWorkflowsExecutionsByIdCancel"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/executions/{id}/events": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getWorkflowsExecutionsByIdEvents"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/executions/{id}/fork": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postWorkflowsExecutionsByIdFork"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/executions/{id}/graph": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getWorkflowsExecutionsByIdGraph"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/executions/{id}/items": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getWorkflowsExecutionsByIdItems"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/executions/{id}/items/{index}/cancel": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postWorkflowsExecutionsByIdItemsByIndexCancel"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/executions/{id}/items/{index}/retry": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postWorkflowsExecutionsByIdItemsByIndexRetry"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/executions/{id}/logs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getWorkflowsExecutionsByIdLogs"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/executions/{id}/logs/stream": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getWorkflowsExecutionsByIdLogsStream"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/executions/{id}/pause": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postWorkflowsExecutionsByIdPause"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/executions/{id}/resume": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postWorkflowsExecutionsByIdResume"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/executions/{id}/retry": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postWorkflowsExecutionsByIdRetry"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/executions/{id}/signal": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postWorkflowsExecutionsByIdSignal"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/executions/{id}/stream": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getWorkflowsExecutionsByIdStream"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/executions/migrate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postWorkflowsExecutionsMigrate"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/temporal/execute": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postWorkflowsTemporalExecute"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/temporal/register": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postWorkflowsTemporalRegister"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/validate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postWorkflowsValidate"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
 }
 export type webhooks = Record<string, never>;
@@ -4022,27 +1297,28 @@ export interface components {
             status: "pending" | "approved" | "rejected" | "responded" | "timed_out" | "withdrawn";
             tenant_id: string;
             timeout_seconds: number;
-            tool_call?: {
-                agent_name: string | null;
-                arguments: unknown;
-                arguments_sha256: string;
-                capability_index: number | null;
-                editable: boolean;
-                edited: boolean;
-                executed: boolean | null;
-                invocation_id: string;
-                iteration_number: number | null;
-                model_reason: string | null;
-                remember: "none" | "execution" | "tool";
-                security_context: string | null;
-                tool: string;
-                truncated: boolean;
-            } | null;
+            tool_call?: components["schemas"]["ApprovalToolCall"] | null;
             via: string | null;
             visit: number | null;
             workflow_execution_id: string | null;
             workflow_id: string | null;
             workflow_name: string | null;
+        };
+        ApprovalToolCall: {
+            agent_name: string | null;
+            arguments: unknown;
+            arguments_sha256: string;
+            capability_index: number | null;
+            editable: boolean;
+            edited: boolean;
+            executed: boolean | null;
+            invocation_id: string;
+            iteration_number: number | null;
+            model_reason: string | null;
+            remember: "none" | "execution" | "tool";
+            security_context: string | null;
+            tool: string;
+            truncated: boolean;
         };
         Approve: {
             approved_by?: string;
@@ -4052,6 +1328,21 @@ export interface components {
             arguments_sha256?: string;
             feedback?: string;
             remember?: "none" | "execution" | "tool";
+        };
+        Attest: {
+            agent_id?: string;
+            agent_public_key?: string;
+            container_id?: string;
+            execution_id?: string;
+            principal_subject?: string;
+            public_key?: string;
+            public_key_pem?: string;
+            security_context?: string;
+            task_summary?: string;
+            tenant_id?: string;
+            user_id?: string;
+            workload_id?: string;
+            zaru_tier?: string;
         };
         AuditEntry: {
             action: string;
@@ -4078,6 +1369,11 @@ export interface components {
             tenant_id: string;
             user_agent: string | null;
         };
+        BillingPrice: {
+            amount: number;
+            currency: string;
+            price_id: string;
+        };
         BillingSubscription: {
             billing_interval: ("month" | "year") | null;
             cancel_at_period_end: boolean;
@@ -4093,6 +1389,17 @@ export interface components {
             tenant_id: string;
             tier: "free" | "pro" | "business" | "enterprise";
             updated_at: string | null;
+        };
+        BillingTier: {
+            annual: components["schemas"]["BillingPrice"] | null;
+            description: string;
+            included_seats: number;
+            monthly: components["schemas"]["BillingPrice"] | null;
+            name: string;
+            product_id: string;
+            seat_annual: components["schemas"]["BillingPrice"] | null;
+            seat_monthly: components["schemas"]["BillingPrice"] | null;
+            tier: "pro" | "business" | "enterprise";
         };
         Caller: {
             api_key_id: string | null;
@@ -4110,6 +1417,23 @@ export interface components {
         };
         CancelExecution: {
             reason?: string;
+        };
+        Capability: {
+            approval?: components["schemas"]["ToolApproval"] | null;
+            command_allowlist?: string[] | null;
+            domain_allowlist?: string[] | null;
+            max_concurrent?: number | null;
+            max_response_size?: number | null;
+            max_timeout_secs?: number | null;
+            path_allowlist?: string[] | null;
+            rate_limit?: {
+                calls: number;
+                per_seconds: number;
+            } | null;
+            subcommand_allowlist?: ({
+                [key: string]: string[];
+            } | string[]) | null;
+            tool_pattern: string;
         };
         ChangedSource: {
             acknowledge: "routed" | "received";
@@ -4151,6 +1475,11 @@ export interface components {
             workflow: string | null;
             workflow_version: string | null;
         };
+        Checkout: {
+            expires_at: string;
+            session_id: string;
+            url: string;
+        };
         ClusterNode: {
             available_memory_gb: number;
             capacity: {
@@ -4172,6 +1501,31 @@ export interface components {
             tags: string[];
             version: string;
             vram_gb: number;
+        };
+        ClusterStatus: {
+            active_nodes: number;
+            cluster_health: "healthy" | "degraded" | "critical";
+            controller_node_id: string;
+            draining_nodes: number;
+            nodes: components["schemas"]["ClusterNode"][];
+            overall_status: "healthy" | "degraded" | "critical";
+            source: "cluster_repository" | "local_fallback";
+            started_at: string;
+            total_nodes: number;
+            unhealthy_nodes: number;
+            uptime_seconds: number;
+        };
+        ClusterSummary: {
+            active_nodes: number;
+            cluster_health: "healthy" | "degraded" | "critical";
+            controller_node_id: string;
+            draining_nodes: number;
+            overall_status: "healthy" | "degraded" | "critical";
+            source: "cluster_repository" | "local_fallback";
+            started_at: string;
+            total_nodes: number;
+            unhealthy_nodes: number;
+            uptime_seconds: number;
         };
         ColonySubscription: {
             current_period_end: string | null;
@@ -4276,6 +1630,28 @@ export interface components {
             updated_at: string;
             version: number;
         };
+        CredentialDetail: {
+            created_at: string;
+            credential: components["schemas"]["Credential"];
+            credential_type: "secret" | "variable" | "service_account" | "oauth2";
+            expires_at: string | null;
+            grants_count: number;
+            id: string;
+            label: string | null;
+            last_used: string | null;
+            last_used_at: string | null;
+            metadata: {
+                [key: string]: unknown;
+            };
+            owner_user_id: string;
+            provider: string;
+            scope: "personal" | "tenant";
+            scopes: string[];
+            status: "pending_oauth" | "active" | "expired" | "revoked";
+            tenant_id: string;
+            updated_at: string;
+            version: number;
+        };
         CredentialGrant: {
             agent_id: string | null;
             created_at: string;
@@ -4291,24 +1667,35 @@ export interface components {
             };
             workflow_name: string | null;
         };
+        CredentialRotated: {
+            created_at: string;
+            credential_type: "secret" | "variable" | "service_account" | "oauth2";
+            expires_at: string | null;
+            grants_count: number;
+            id: string;
+            label: string | null;
+            last_used: string | null;
+            last_used_at: string | null;
+            metadata: {
+                [key: string]: unknown;
+            };
+            owner_user_id: string;
+            provider: string;
+            rotated: true;
+            scope: "personal" | "tenant";
+            scopes: string[];
+            status: "active";
+            tenant_id: string;
+            updated_at: string;
+            version: number;
+        };
         CredentialRotation: {
             new_value?: string;
             provider_params?: unknown;
             value?: string;
         };
         Dashboard: {
-            cluster: {
-                active_nodes: number;
-                cluster_health: "healthy" | "degraded" | "critical";
-                controller_node_id: string;
-                draining_nodes: number;
-                overall_status: "healthy" | "degraded" | "critical";
-                source: "cluster_repository" | "local_fallback";
-                started_at: string;
-                total_nodes: number;
-                unhealthy_nodes: number;
-                uptime_seconds: number;
-            } | null;
+            cluster: components["schemas"]["ClusterSummary"] | null;
             execution_count: number;
             executions_by_status: {
                 [key: string]: number;
@@ -4324,8 +1711,12 @@ export interface components {
             window_hours: 24;
             workflow_execution_count: number;
         };
-        DeletedToolServer: {
+        DeletedByName: {
             name: string;
+            status: "deleted";
+        };
+        DeletedByPath: {
+            path: string;
             status: "deleted";
         };
         DevelopmentPerson: {
@@ -4376,33 +1767,14 @@ export interface components {
             name: string;
             pinned_members: string[];
             resolved_member_count: number;
-            selector: {
-                arch: string | null;
-                labels: ({
-                    Equals: {
-                        [key: string]: string;
-                    };
-                } | {
-                    Exists: string;
-                } | {
-                    In: {
-                        [key: string]: string[];
-                    };
-                })[];
-                os: string | null;
-                tags: ({
-                    Has: string;
-                } | {
-                    AnyOf: string[];
-                } | {
-                    AllOf: string[];
-                } | {
-                    NoneOf: string[];
-                })[];
-                tools: string[];
-            } | null;
+            selector: components["schemas"]["HostSelector"] | null;
             tenant_id: string;
             updated_at: string;
+        };
+        EdgeGroupChange: {
+            name?: string;
+            pinned_members?: string[];
+            selector?: unknown;
         };
         EdgeGroupDetail: {
             created_at: string;
@@ -4417,31 +1789,7 @@ export interface components {
                 node_id: string;
                 status: "connected" | "unhealthy" | "disconnected";
             }[];
-            selector: {
-                arch: string | null;
-                labels: ({
-                    Equals: {
-                        [key: string]: string;
-                    };
-                } | {
-                    Exists: string;
-                } | {
-                    In: {
-                        [key: string]: string[];
-                    };
-                })[];
-                os: string | null;
-                tags: ({
-                    Has: string;
-                } | {
-                    AnyOf: string[];
-                } | {
-                    AllOf: string[];
-                } | {
-                    NoneOf: string[];
-                })[];
-                tools: string[];
-            } | null;
+            selector: components["schemas"]["HostSelector"] | null;
             tenant_id: string;
             updated_at: string;
         };
@@ -4450,18 +1798,7 @@ export interface components {
             agent_version: string | null;
             arch: string | null;
             boot_id: string | null;
-            capabilities: {
-                arch: string | null;
-                cpu_cores?: number;
-                labels: {
-                    [key: string]: string;
-                };
-                local_tools: string[];
-                memory_mb?: number;
-                mount_points: string[];
-                os: string | null;
-                tools: string[];
-            };
+            capabilities: components["schemas"]["EdgeHostCapabilities"];
             connected: boolean;
             connection: {
                 epoch: number;
@@ -4489,23 +1826,40 @@ export interface components {
             tags: string[];
             tenant_id: string;
         };
+        EdgeHostCapabilities: {
+            arch: string | null;
+            cpu_cores?: number;
+            labels: {
+                [key: string]: string;
+            };
+            local_tools: string[];
+            memory_mb?: number;
+            mount_points: string[];
+            os: string | null;
+            tools: string[];
+        };
+        EdgeHostChange: {
+            accepting?: boolean;
+            add_tags?: string[];
+            name?: string;
+            remove_tags?: string[];
+            tags?: string[];
+        };
+        EdgeHostCommand: {
+            command_id: string;
+            dispatched_at: string | null;
+            duration_ms: number | null;
+            exit_code: number | null;
+            fleet_command_id: string;
+            outcome: ("pending" | "dispatched" | "running") | "ok" | "err" | "timed_out" | "cancelled" | "refused" | "lost" | "expired" | "not_started";
+            tool: string;
+        };
         EdgeHostDetail: {
             accepting: boolean;
             agent_version: string | null;
             arch: string | null;
             boot_id: string | null;
-            capabilities: {
-                arch: string | null;
-                cpu_cores?: number;
-                labels: {
-                    [key: string]: string;
-                };
-                local_tools: string[];
-                memory_mb?: number;
-                mount_points: string[];
-                os: string | null;
-                tools: string[];
-            };
+            capabilities: components["schemas"]["EdgeHostCapabilities"];
             connected: boolean;
             connection: {
                 epoch: number;
@@ -4525,15 +1879,7 @@ export interface components {
             node_id: string;
             not_accepting: ("daemon" | "held" | "cloned" | "outdated")[];
             os: string | null;
-            recent_commands: {
-                command_id: string;
-                dispatched_at: string | null;
-                duration_ms: number | null;
-                exit_code: number | null;
-                fleet_command_id: string;
-                outcome: ("pending" | "dispatched" | "running") | "ok" | "err" | "timed_out" | "cancelled" | "refused" | "lost" | "expired" | "not_started";
-                tool: string;
-            }[];
+            recent_commands: components["schemas"]["EdgeHostCommand"][];
             revoked_at: string | null;
             running: number;
             since: string;
@@ -4541,6 +1887,10 @@ export interface components {
             status: "connected" | "unhealthy" | "disconnected" | "revoked";
             tags: string[];
             tenant_id: string;
+        };
+        EdgeHostTagsChange: {
+            add?: string[];
+            remove?: string[];
         };
         Error: {
             code: "malformed_body" | "malformed_request" | "subprotocol_required" | "upgrade_required" | "invalid_host" | "invalid_id" | "invalid_agent_id" | "invalid_execution_id" | "invalid_request_id" | "invalid_invocation_id" | "invalid_tenant_slug" | "malformed_signature" | "body_read_error" | "invalid_source" | "missing_authorization" | "invalid_authorization_header" | "invalid_token" | "token_expired" | "invalid_role" | "invalid_tier" | "identity_not_recognized" | "invalid_api_key" | "missing_signature" | "secret_not_found" | "invalid_signature" | "workload_not_verified" | "invalid_request" | "unsupported_grant_type" | "invalid_grant" | "invalid_client" | "realm_not_found" | "quota_exceeded" | "payment_failed" | "no_subscription" | "seats_in_use" | "subscription_exists" | "seat_price_mismatch" | "seats_not_available" | "stale_preview" | "tier_mismatch" | "unknown_price" | "url_not_allowed" | "payment_provider_error" | "payment_provider_timeout" | "insufficient_scope" | "operator_required" | "user_identity_required" | "tenant_suspended" | "tenant_deleted" | "tenant_protected" | "tenant_delegation_forbidden" | "not_a_team_member" | "global_scope_forbidden" | "security_context_forbidden" | "execution_not_yours" | "tenant_mismatch" | "approver_not_allowed" | "self_approval_forbidden" | "route_disabled" | "origin_forbidden" | "tier_not_permitted" | "not_found" | "tenant_not_found" | "agent_not_found" | "agent_version_not_found" | "execution_not_found" | "session_not_found" | "iteration_not_found" | "path_not_found" | "volume_not_found" | "tool_server_not_found" | "dead_letter_not_found" | "workflow_not_found" | "workflow_execution_not_found" | "schedule_not_found" | "item_not_found" | "swarm_not_found" | "approval_not_found" | "invocation_not_found" | "webhook_endpoint_not_found" | "route_not_found" | "stimulus_not_found" | "method_not_allowed" | "body_too_large" | "file_too_large" | "uri_too_long" | "unsupported_media_type" | "range_not_satisfiable" | "misdirected_request" | "headers_too_large" | "agent_version_exists" | "tool_server_exists" | "tool_server_in_file" | "agent_paused" | "agent_archived" | "already_current" | "agent_name_conflict" | "execution_already_terminal" | "destination_exists" | "volume_attached" | "volume_label_taken" | "workflow_version_exists" | "workflow_in_use" | "workflow_name_taken" | "approval_already_decided" | "no_open_approval" | "invalid_state" | "nothing_to_retry" | "not_recorded" | "wait_on_ancestor" | "idempotent_duplicate" | "ambiguous_webhook_route" | "route_exists" | "stimulus_in_progress" | "stimulus_already_routed" | "stimulus_discarded" | "not_a_dead_letter" | "workspace_expired" | "link_expired" | "validation_failed" | "arguments_changed" | "arguments_not_editable" | "invalid_arguments" | "remember_not_allowed" | "invalid_manifest" | "unsupported_field" | "unsupported_api_version" | "unsupported_runtime" | "unsupported_isolation" | "unqualified_image" | "image_not_allowed" | "reserved_env" | "invalid_schema" | "bootstrap_path_forbidden" | "unsupported_volume_type" | "volume_type_forbidden" | "open_egress_forbidden" | "invalid_host_pattern" | "unsupported_output_handler" | "unsupported_destination" | "immutable_field" | "invalid_template" | "unsafe_template_position" | "idempotency_key_reused" | "input_validation_failed" | "unknown_model_alias" | "unknown_tool" | "runtime_unavailable" | "unknown_security_context" | "invalid_public_key" | "invalid_attachment" | "attachments_not_declared" | "invalid_path" | "is_a_directory" | "invalid_volume" | "missing_file" | "judge_not_found" | "reserved_override_key" | "template_error" | "depth_exceeded" | "too_many_descendants" | "too_many_ceilings" | "invalid_input" | "invalid_blackboard" | "reserved_blackboard_key" | "unknown_state" | "reserved_source" | "unknown_workflow" | "no_router_configured" | "classification_failed" | "classification_parse_error" | "router_agent_failed" | "rate_limited" | "too_many_streams" | "too_many_children" | "too_many_checks" | "signal_buffer_full" | "agent_mismatch" | "dispatch_not_found" | "execution_not_running" | "iteration_not_current" | "loop_not_active" | "dispatch_result_conflict" | "tool_round_limit" | "dispatch_expired" | "unknown_message_type" | "upstream_rate_limit" | "llm_quota_exceeded" | "upstream_authentication" | "upstream_model_not_found" | "upstream_invalid_input" | "upstream_provider" | "upstream_network" | "upstream_unavailable" | "upstream_timeout" | "internal_error" | "execution_start_failed" | "workflow_start_failed" | "workflow_error" | "decryption_failed" | "not_configured" | "service_unavailable" | "limiter_unavailable" | "stimulus_service_unavailable" | "backlog_full" | "mailbox_full" | "identity_provider_unavailable" | "timed_out" | "tenant_exists" | "reserved_slug" | "tenant_purged" | "override_not_found" | "api_key_not_found" | "unknown_scope" | "scope_not_grantable" | "version_conflict" | "secret_forbidden" | "secrets_unavailable" | "credential_not_found" | "credential_not_granted" | "credential_forbidden" | "credential_revoked" | "not_credential_owner" | "redirect_uri_not_allowed" | "provider_not_configured" | "oauth_not_configured" | "oauth_denied" | "oauth_exchange_failed" | "state_expired" | "device_code_not_found" | "security_context_not_found" | "context_exists" | "context_in_use" | "version_mismatch" | "colony_suspended" | "personal_tier_too_low" | "seat_cap_reached" | "team_context_required" | "membership_revoked" | "owner_only" | "identity_kind_not_allowed" | "email_required" | "email_mismatch" | "already_member" | "owner_role_immutable" | "ambiguous_user" | "invalid_invitation" | "invitation_expired" | "invitation_not_pending" | "entity_id_taken" | "admin_required" | "agent_runs_denied" | "policy_violation" | "fleet_run_not_found" | "dispatch_disabled" | "multiple_targets" | "invalid_enrollment_token" | "invalid_proof" | "not_a_team_admin" | "host_not_found" | "group_not_found" | "enrollment_token_not_found" | "conflict" | "key_in_use" | "token_redeemed" | "enrollment_token_expired" | "enrollment_token_revoked" | "cortex_not_configured" | "issuer_not_configured" | "person_exists" | "person_not_found" | "billing_not_configured" | "webhook_not_configured" | "signature_expired" | "tenant_not_billable";
@@ -4551,6 +1901,13 @@ export interface components {
                 path: string;
             }[];
             request_id: string;
+        };
+        EvaluateCall: {
+            arguments?: {
+                [key: string]: unknown;
+            };
+            execution_id?: string;
+            tool_name: string;
         };
         Execution: {
             agent_id: string;
@@ -4588,15 +1945,7 @@ export interface components {
             };
             security_context: string | null;
             started_at: string;
-            starter: {
-                key_id: string | null;
-                kind: "consumer" | "operator" | "service_account" | "tenant_user";
-                membership: ("owner" | "admin" | "member") | null;
-                realm: string;
-                role: ("readonly" | "operator" | "admin") | null;
-                scopes: string[];
-                sub: string;
-            } | null;
+            starter: components["schemas"]["Starter"] | null;
             status: "pending" | "running" | "completed" | "failed" | "cancelled" | "timed_out";
             summary: string;
             tenant_id: string;
@@ -5028,15 +2377,7 @@ export interface components {
             };
             security_context: string | null;
             started_at: string;
-            starter: {
-                key_id: string | null;
-                kind: "consumer" | "operator" | "service_account" | "tenant_user";
-                membership: ("owner" | "admin" | "member") | null;
-                realm: string;
-                role: ("readonly" | "operator" | "admin") | null;
-                scopes: string[];
-                sub: string;
-            } | null;
+            starter: components["schemas"]["Starter"] | null;
             status: "pending" | "running" | "completed" | "failed" | "cancelled" | "timed_out";
             summary: string;
             tenant_id: string;
@@ -5088,6 +2429,16 @@ export interface components {
             output: string | null;
             status: "pending" | "running" | "completed" | "failed" | "cancelled" | "timed_out";
         };
+        FileEntry: {
+            is_dir: boolean;
+            mime_type: string | null;
+            modified_at: string;
+            name: string;
+            path: string;
+            sha256: string | null;
+            size_bytes: number;
+            type: "file" | "dir";
+        };
         FileUploaded: {
             mime_type: string;
             name: string;
@@ -5110,11 +2461,7 @@ export interface components {
                 node_id: string;
                 status: string;
             }[];
-            skipped: {
-                name: string;
-                node_id: string;
-                reason: "Disconnected" | "Unhealthy" | "NotAccepting" | "NotApproved";
-            }[];
+            skipped: components["schemas"]["SkippedHost"][];
             waves: string[][];
         };
         FleetRun: {
@@ -5125,100 +2472,46 @@ export interface components {
             id: string;
             outcome: "running" | "complete" | "halted" | "cancelled";
             pause_reasons: ("requested" | "canary_done" | "dispatch_disabled" | "tenant_suspended")[];
-            policy: {
-                approval: boolean;
-                approval_timeout_secs: number;
-                canary: (number | string) | null;
-                canary_soak_secs: number;
-                disconnect_grace_secs: number;
-                failure_policy: "FailFast" | "ContinueOnError" | {
-                    StopAfter: number;
-                } | {
-                    StopAfterPercent: number;
-                };
-                max_concurrency: number | null;
-                max_output_bytes: number;
-                mode: "Sequential" | "Parallel" | {
-                    Rolling: {
-                        batch: number | string;
-                    };
-                };
-                offline_ttl_secs: number;
-                pause_after_canary: boolean;
-                per_target_deadline_secs: number;
-                require_min_targets: number | null;
-                retries: number;
-                retry_delay_secs: number;
-                retry_on: ("err" | "timed_out" | "refused" | "lost" | "expired")[];
-                run_deadline_secs: number | null;
-            };
+            policy: components["schemas"]["FleetRunPolicy"];
             reason: (("cancelled" | "approval_rejected" | "approval_timed_out" | "no_targets" | "min_targets_unmet" | "failure_threshold" | "canary_failed" | "run_deadline") | ("requested" | "canary_done" | "dispatch_disabled" | "tenant_suspended")) | null;
-            requested_by: {
-                entry: "api" | "seal" | "dispatch" | "mcp" | "workflow";
-                execution_id: string | null;
-                sub: string;
-                tenant_id: string;
-            };
+            requested_by: components["schemas"]["FleetRunRequester"];
             retry_of: string | null;
             security_context_name: string | null;
-            skipped: {
-                name: string;
-                node_id: string;
-                reason: "Disconnected" | "Unhealthy" | "NotAccepting" | "NotApproved";
-            }[];
+            skipped: components["schemas"]["SkippedHost"][];
             started_at: string | null;
             status: "awaiting_approval" | "running" | "paused" | "halting" | "cancelling" | "complete" | "halted" | "cancelled";
-            summary: {
-                cancelled: number;
-                err: number;
-                expired: number;
-                failed: number;
-                in_progress: number;
-                lost: number;
-                not_started: number;
-                ok: number;
-                refused: number;
-                timed_out: number;
-            };
-            target: {
-                Node: string;
-            } | {
-                Nodes: string[];
-            } | {
-                Group: string;
-            } | {
-                Selector: {
-                    arch: string | null;
-                    labels: ({
-                        Equals: {
-                            [key: string]: string;
-                        };
-                    } | {
-                        Exists: string;
-                    } | {
-                        In: {
-                            [key: string]: string[];
-                        };
-                    })[];
-                    os: string | null;
-                    tags: ({
-                        Has: string;
-                    } | {
-                        AnyOf: string[];
-                    } | {
-                        AllOf: string[];
-                    } | {
-                        NoneOf: string[];
-                    })[];
-                    tools: string[];
-                };
-            } | {
-                All: null;
-            };
+            summary: components["schemas"]["FleetRunSummary"];
+            target: components["schemas"]["FleetRunTarget"];
             targets_resolved: number;
             targets_skipped: number;
             tenant_id: string;
             tool: string;
+        };
+        FleetRunAccepted: {
+            fleet_command_id: string;
+            status: "awaiting_approval" | "running" | "paused" | "halting" | "cancelling" | "complete" | "halted" | "cancelled";
+            stream_url: string;
+            targets_resolved: number;
+            targets_skipped: number;
+        };
+        FleetRunAttempt: {
+            attempt: number;
+            command_id: string;
+            dispatched_at: string | null;
+            duration_ms: number | null;
+            ended_at: string | null;
+            error_kind: string | null;
+            error_message: string | null;
+            exit_code: number | null;
+            reason: string | null;
+            started_at: string | null;
+            status: string;
+        };
+        FleetRunCancelled: {
+            already_terminal: number;
+            cancelled: number;
+            fleet_command_id: string;
+            status: "awaiting_approval" | "running" | "paused" | "halting" | "cancelling" | "complete" | "halted" | "cancelled";
         };
         FleetRunDetail: {
             approval_id: string | null;
@@ -5232,133 +2525,17 @@ export interface components {
             next_cursor: string | null;
             outcome: "running" | "complete" | "halted" | "cancelled";
             pause_reasons: ("requested" | "canary_done" | "dispatch_disabled" | "tenant_suspended")[];
-            per_node: {
-                attempt: number;
-                command_id: string;
-                dispatched_at: string | null;
-                duration_ms: number | null;
-                ended_at: string | null;
-                error_kind: string | null;
-                error_message: string | null;
-                exit_code: number | null;
-                late: boolean;
-                name: string;
-                node_id: string;
-                outcome: string;
-                previous_attempts: {
-                    attempt: number;
-                    command_id: string;
-                    dispatched_at: string | null;
-                    duration_ms: number | null;
-                    ended_at: string | null;
-                    error_kind: string | null;
-                    error_message: string | null;
-                    exit_code: number | null;
-                    reason: string | null;
-                    started_at: string | null;
-                    status: string;
-                }[];
-                reason: string | null;
-                started_at: string | null;
-                status: string;
-                stderr_bytes: number | null;
-                stderr_tail: string | null;
-                stdout_bytes: number | null;
-                stdout_tail: string | null;
-                structured: unknown;
-                truncated: boolean | null;
-                wave: number | null;
-            }[];
-            policy: {
-                approval: boolean;
-                approval_timeout_secs: number;
-                canary: (number | string) | null;
-                canary_soak_secs: number;
-                disconnect_grace_secs: number;
-                failure_policy: "FailFast" | "ContinueOnError" | {
-                    StopAfter: number;
-                } | {
-                    StopAfterPercent: number;
-                };
-                max_concurrency: number | null;
-                max_output_bytes: number;
-                mode: "Sequential" | "Parallel" | {
-                    Rolling: {
-                        batch: number | string;
-                    };
-                };
-                offline_ttl_secs: number;
-                pause_after_canary: boolean;
-                per_target_deadline_secs: number;
-                require_min_targets: number | null;
-                retries: number;
-                retry_delay_secs: number;
-                retry_on: ("err" | "timed_out" | "refused" | "lost" | "expired")[];
-                run_deadline_secs: number | null;
-            };
+            per_node: components["schemas"]["FleetRunHost"][];
+            policy: components["schemas"]["FleetRunPolicy"];
             reason: (("cancelled" | "approval_rejected" | "approval_timed_out" | "no_targets" | "min_targets_unmet" | "failure_threshold" | "canary_failed" | "run_deadline") | ("requested" | "canary_done" | "dispatch_disabled" | "tenant_suspended")) | null;
-            requested_by: {
-                entry: "api" | "seal" | "dispatch" | "mcp" | "workflow";
-                execution_id: string | null;
-                sub: string;
-                tenant_id: string;
-            };
+            requested_by: components["schemas"]["FleetRunRequester"];
             retry_of: string | null;
             security_context_name: string | null;
-            skipped: {
-                name: string;
-                node_id: string;
-                reason: "Disconnected" | "Unhealthy" | "NotAccepting" | "NotApproved";
-            }[];
+            skipped: components["schemas"]["SkippedHost"][];
             started_at: string | null;
             status: "awaiting_approval" | "running" | "paused" | "halting" | "cancelling" | "complete" | "halted" | "cancelled";
-            summary: {
-                cancelled: number;
-                err: number;
-                expired: number;
-                failed: number;
-                in_progress: number;
-                lost: number;
-                not_started: number;
-                ok: number;
-                refused: number;
-                timed_out: number;
-            };
-            target: {
-                Node: string;
-            } | {
-                Nodes: string[];
-            } | {
-                Group: string;
-            } | {
-                Selector: {
-                    arch: string | null;
-                    labels: ({
-                        Equals: {
-                            [key: string]: string;
-                        };
-                    } | {
-                        Exists: string;
-                    } | {
-                        In: {
-                            [key: string]: string[];
-                        };
-                    })[];
-                    os: string | null;
-                    tags: ({
-                        Has: string;
-                    } | {
-                        AnyOf: string[];
-                    } | {
-                        AllOf: string[];
-                    } | {
-                        NoneOf: string[];
-                    })[];
-                    tools: string[];
-                };
-            } | {
-                All: null;
-            };
+            summary: components["schemas"]["FleetRunSummary"];
+            target: components["schemas"]["FleetRunTarget"];
             targets_resolved: number;
             targets_skipped: number;
             tenant_id: string;
@@ -5375,11 +2552,7 @@ export interface components {
                 node_id: string;
                 status: string;
             }[];
-            skipped: {
-                name: string;
-                node_id: string;
-                reason: "Disconnected" | "Unhealthy" | "NotAccepting" | "NotApproved";
-            }[];
+            skipped: components["schemas"]["SkippedHost"][];
             started_at: string | null;
             status: "awaiting_approval" | "running" | "paused" | "halting" | "cancelling" | "complete" | "halted" | "cancelled";
             targets_resolved: number;
@@ -5444,20 +2617,95 @@ export interface components {
             outcome: "running" | "complete" | "halted" | "cancelled";
             reason: string | null;
             status: "awaiting_approval" | "running" | "paused" | "halting" | "cancelling" | "complete" | "halted" | "cancelled";
-            summary: {
-                cancelled: number;
-                err: number;
-                expired: number;
-                failed: number;
-                in_progress: number;
-                lost: number;
-                not_started: number;
-                ok: number;
-                refused: number;
-                timed_out: number;
-            };
+            summary: components["schemas"]["FleetRunSummary"];
             targets_resolved: number;
             targets_skipped: number;
+        };
+        FleetRunHost: {
+            attempt: number;
+            command_id: string;
+            dispatched_at: string | null;
+            duration_ms: number | null;
+            ended_at: string | null;
+            error_kind: string | null;
+            error_message: string | null;
+            exit_code: number | null;
+            late: boolean;
+            name: string;
+            node_id: string;
+            outcome: string;
+            previous_attempts: components["schemas"]["FleetRunAttempt"][];
+            reason: string | null;
+            started_at: string | null;
+            status: string;
+            stderr_bytes: number | null;
+            stderr_tail: string | null;
+            stdout_bytes: number | null;
+            stdout_tail: string | null;
+            structured: unknown;
+            truncated: boolean | null;
+            wave: number | null;
+        };
+        FleetRunPolicy: {
+            approval: boolean;
+            approval_timeout_secs: number;
+            canary: (number | string) | null;
+            canary_soak_secs: number;
+            disconnect_grace_secs: number;
+            failure_policy: "FailFast" | "ContinueOnError" | {
+                StopAfter: number;
+            } | {
+                StopAfterPercent: number;
+            };
+            max_concurrency: number | null;
+            max_output_bytes: number;
+            mode: "Sequential" | "Parallel" | {
+                Rolling: {
+                    batch: number | string;
+                };
+            };
+            offline_ttl_secs: number;
+            pause_after_canary: boolean;
+            per_target_deadline_secs: number;
+            require_min_targets: number | null;
+            retries: number;
+            retry_delay_secs: number;
+            retry_on: ("err" | "timed_out" | "refused" | "lost" | "expired")[];
+            run_deadline_secs: number | null;
+        };
+        FleetRunRequester: {
+            entry: "api" | "seal" | "dispatch" | "mcp" | "workflow";
+            execution_id: string | null;
+            sub: string;
+            tenant_id: string;
+        };
+        FleetRunStanding: {
+            fleet_command_id: string;
+            pause_reasons: ("requested" | "canary_done" | "dispatch_disabled" | "tenant_suspended")[];
+            status: "awaiting_approval" | "running" | "paused" | "halting" | "cancelling" | "complete" | "halted" | "cancelled";
+        };
+        FleetRunSummary: {
+            cancelled: number;
+            err: number;
+            expired: number;
+            failed: number;
+            in_progress: number;
+            lost: number;
+            not_started: number;
+            ok: number;
+            refused: number;
+            timed_out: number;
+        };
+        FleetRunTarget: {
+            Node: string;
+        } | {
+            Nodes: string[];
+        } | {
+            Group: string;
+        } | {
+            Selector: components["schemas"]["HostSelector"];
+        } | {
+            All: null;
         };
         FleetSettings: {
             agent_runs: "approve" | "allow" | "deny";
@@ -5466,10 +2714,42 @@ export interface components {
             dispatch_enabled: boolean;
             self_approval: boolean;
         };
+        FleetSettingsChange: {
+            agent_runs?: "approve" | "allow" | "deny";
+            approve_above?: number | null;
+            approve_all?: boolean;
+            dispatch_enabled?: boolean;
+            self_approval?: boolean;
+        };
         ForkWorkflow: {
             blackboard_patch?: unknown;
             from_state: string;
             from_visit?: number;
+        };
+        HostSelector: {
+            arch: string | null;
+            labels: ({
+                Equals: {
+                    [key: string]: string;
+                };
+            } | {
+                Exists: string;
+            } | {
+                In: {
+                    [key: string]: string[];
+                };
+            })[];
+            os: string | null;
+            tags: ({
+                Has: string;
+            } | {
+                AnyOf: string[];
+            } | {
+                AllOf: string[];
+            } | {
+                NoneOf: string[];
+            })[];
+            tools: string[];
         };
         Invitation: {
             created_at: string;
@@ -5493,6 +2773,17 @@ export interface components {
             status: "invited" | "active" | "locked" | "disabled";
             totp: boolean;
             user_id: string;
+        };
+        Invoice: {
+            amount: number;
+            amount_due: number;
+            amount_paid: number;
+            created: string;
+            currency: string;
+            hosted_invoice_url: string | null;
+            id: string;
+            pdf_url: string | null;
+            status: string | null;
         };
         IssuedApiKey: {
             api_key: string;
@@ -5522,6 +2813,15 @@ export interface components {
             qr_payload: string;
             tags: string[];
             tenant_id: string;
+            token: string;
+        };
+        IssuedInvitation: {
+            expires_at: string;
+            id: string;
+            invitee_email: string;
+            role: "admin" | "member";
+            status: "pending" | "accepted" | "cancelled" | "replaced" | "expired";
+            team_id: string;
             token: string;
         };
         IterationRecord: {
@@ -5659,6 +2959,31 @@ export interface components {
             scope?: string;
             value?: string;
         };
+        NewCapability: {
+            approval?: components["schemas"]["NewToolApproval"] | null;
+            command_allowlist?: string[] | null;
+            domain_allowlist?: string[] | null;
+            max_concurrent?: number | null;
+            max_response_size?: number | null;
+            max_timeout_secs?: number | null;
+            path_allowlist?: string[] | null;
+            rate_limit?: {
+                calls: number;
+                per_seconds: number;
+            } | null;
+            subcommand_allowlist?: ({
+                [key: string]: string[];
+            } | string[]) | null;
+            tool_pattern: string;
+        };
+        NewCheckout: {
+            cancel_url?: string;
+            price_id: string;
+            seat_price_id?: string;
+            seats: number;
+            success_url?: string;
+            tier?: string;
+        };
         NewCredentialGrant: {
             agent_id?: string;
             expires_at?: string;
@@ -5671,6 +2996,25 @@ export interface components {
             label?: string;
             provider: string;
             scopes?: string[];
+        };
+        NewEdgeGroup: {
+            name: string;
+            pinned_members?: string[];
+            selector?: unknown;
+        };
+        NewFleetPreview: {
+            policy?: unknown;
+            target: unknown;
+        };
+        NewFleetRun: {
+            args?: {
+                [key: string]: unknown;
+            };
+            policy?: unknown;
+            security_context_name?: string | null;
+            target: unknown;
+            tool?: string;
+            tool_name?: string;
         };
         NewInvitation: {
             email?: string;
@@ -5696,10 +3040,30 @@ export interface components {
             name?: string;
             role?: "admin" | "operator" | "readonly";
         };
+        NewRateOverride: {
+            bucket: string;
+            burst_value?: number;
+            limit_value: number;
+            realm?: string;
+            resource_type: string;
+            tenant_id?: string;
+            user_id?: string;
+        };
         NewSaml: {
             certificate: string;
             entity_id: string;
             sso_url: string;
+        };
+        NewSealSession: {
+            allowed_tool_patterns?: string[] | null;
+            execution_id: string;
+            public_key_b64: string;
+            security_context_name?: string;
+            sub?: string;
+        };
+        NewSeats: {
+            extra_seats: number;
+            seat_price_id?: string;
         };
         NewSecret: {
             data?: {
@@ -5709,33 +3073,7 @@ export interface components {
             value?: string;
         };
         NewSecurityContext: {
-            capabilities?: {
-                approval?: {
-                    approvers?: string[];
-                    editable?: boolean;
-                    elicit?: boolean;
-                    forbid_initiator?: boolean;
-                    on_timeout?: "reject" | "fail";
-                    quorum?: number;
-                    remember?: ("execution" | "tool") | null;
-                    timeout_seconds?: number;
-                    when?: string | null;
-                } | null;
-                command_allowlist?: string[] | null;
-                domain_allowlist?: string[] | null;
-                max_concurrent?: number | null;
-                max_response_size?: number | null;
-                max_timeout_secs?: number | null;
-                path_allowlist?: string[] | null;
-                rate_limit?: {
-                    calls: number;
-                    per_seconds: number;
-                } | null;
-                subcommand_allowlist?: ({
-                    [key: string]: string[];
-                } | string[]) | null;
-                tool_pattern: string;
-            }[];
+            capabilities?: components["schemas"]["NewCapability"][];
             deny_list?: string[];
             description?: string | null;
             name: string;
@@ -5780,6 +3118,23 @@ export interface components {
             slug: string;
             tier?: "free" | "pro" | "business" | "enterprise";
             vault_namespace?: string;
+        };
+        NewTier: {
+            billing_interval?: "month" | "year";
+            proration_date?: number;
+            seats?: number;
+            target_tier: "free" | "pro" | "business" | "enterprise";
+        };
+        NewToolApproval: {
+            approvers?: string[];
+            editable?: boolean;
+            elicit?: boolean;
+            forbid_initiator?: boolean;
+            on_timeout?: "reject" | "fail";
+            quorum?: number;
+            remember?: ("execution" | "tool") | null;
+            timeout_seconds?: number;
+            when?: string | null;
         };
         NewToolServer: {
             args?: string[];
@@ -5856,22 +3211,7 @@ export interface components {
             status: "pending" | "approved" | "rejected" | "responded" | "timed_out" | "withdrawn";
             tenant_id: string;
             timeout_seconds: number;
-            tool_call?: {
-                agent_name: string | null;
-                arguments: unknown;
-                arguments_sha256: string;
-                capability_index: number | null;
-                editable: boolean;
-                edited: boolean;
-                executed: boolean | null;
-                invocation_id: string;
-                iteration_number: number | null;
-                model_reason: string | null;
-                remember: "none" | "execution" | "tool";
-                security_context: string | null;
-                tool: string;
-                truncated: boolean;
-            } | null;
+            tool_call?: components["schemas"]["ApprovalToolCall"] | null;
             visit: number | null;
             workflow_execution_id: string | null;
             workflow_id: string | null;
@@ -5947,6 +3287,10 @@ export interface components {
             input?: unknown;
             version?: string;
         };
+        RetryFleetRun: {
+            policy?: unknown;
+            statuses?: unknown;
+        };
         RetryWorkflow: {
             from_state?: string;
         };
@@ -5969,6 +3313,14 @@ export interface components {
             router_agent?: string;
             router_agent_id?: string;
             timeout_seconds?: number;
+        };
+        RunItem: {
+            attempts: number;
+            error: string | null;
+            execution_id: string | null;
+            index: number;
+            result: unknown;
+            status: "pending" | "running" | "completed" | "failed" | "cancelled";
         };
         Runtimes: {
             count: number;
@@ -6000,6 +3352,36 @@ export interface components {
             status: "success";
             tenant_id: string;
         };
+        SealCall: {
+            payload: {
+                id: string | number;
+                jsonrpc: "2.0";
+                method: string;
+                params?: {
+                    [key: string]: unknown;
+                };
+            };
+            protocol: "seal/v1";
+            security_token: string;
+            signature: string;
+            timestamp: string | number;
+        };
+        SealCallAnswer: {
+            id: string | number;
+            jsonrpc: "2.0";
+            payload: {
+                id: string | number;
+                jsonrpc: "2.0";
+                result: {
+                    [key: string]: unknown;
+                };
+            };
+            protocol: "seal/v1";
+            result: {
+                [key: string]: unknown;
+            };
+            status: "success";
+        };
         SealSession: {
             agent_id: string;
             allowed_tool_patterns: string[] | null;
@@ -6021,6 +3403,46 @@ export interface components {
             tenant_id: string;
             workload_id: string | null;
         };
+        SealSessionDetail: {
+            agent_id: string;
+            allowed_tool_patterns: string[] | null;
+            calls: number;
+            container_id: string | null;
+            created_at: string;
+            detached: boolean;
+            execution_id: string;
+            expires_at: string;
+            instance_id: string | null;
+            last_used_at: string | null;
+            public_key_fingerprint: string;
+            revoked_at: string | null;
+            revoked_reason: string | null;
+            security_context: string;
+            session_id: string;
+            session_status: "active" | "expired" | "revoked";
+            sessions: components["schemas"]["SealSession"][];
+            status: "active" | "expired" | "revoked";
+            tenant_id: string;
+            workload_id: string | null;
+        };
+        SealSessionOpened: {
+            agent_id: string;
+            execution_id: string;
+            expires_at: string;
+            protocol: "seal/v1";
+            security_context: string;
+            security_token: string;
+            session_id: string;
+            session_status: "active";
+            status: "success";
+            tenant_id: string;
+        };
+        SeatsChanged: {
+            extra_seats: number;
+            seat_count: number;
+            subscription: components["schemas"]["BillingSubscription"];
+            success: true;
+        };
         Secret: {
             created_at: string;
             data: {
@@ -6033,10 +3455,6 @@ export interface components {
             updated_at: string;
             value: string;
             version: number;
-        };
-        SecretDeleted: {
-            path: string;
-            status: "deleted";
         };
         SecretEntry: {
             last_modified: string | null;
@@ -6061,33 +3479,7 @@ export interface components {
             version: number;
         };
         SecurityContext: {
-            capabilities: {
-                approval?: {
-                    approvers: string[];
-                    editable: boolean;
-                    elicit: boolean;
-                    forbid_initiator: boolean;
-                    on_timeout: "reject" | "fail";
-                    quorum: number;
-                    remember: ("execution" | "tool") | null;
-                    timeout_seconds: number;
-                    when: string | null;
-                } | null;
-                command_allowlist?: string[] | null;
-                domain_allowlist?: string[] | null;
-                max_concurrent?: number | null;
-                max_response_size?: number | null;
-                max_timeout_secs?: number | null;
-                path_allowlist?: string[] | null;
-                rate_limit?: {
-                    calls: number;
-                    per_seconds: number;
-                } | null;
-                subcommand_allowlist?: ({
-                    [key: string]: string[];
-                } | string[]) | null;
-                tool_pattern: string;
-            }[];
+            capabilities: components["schemas"]["Capability"][];
             deny_list: string[];
             description: string | null;
             metadata: {
@@ -6101,33 +3493,7 @@ export interface components {
             usable_by: string[] | null;
         };
         SecurityContextChange: {
-            capabilities?: {
-                approval?: {
-                    approvers?: string[];
-                    editable?: boolean;
-                    elicit?: boolean;
-                    forbid_initiator?: boolean;
-                    on_timeout?: "reject" | "fail";
-                    quorum?: number;
-                    remember?: ("execution" | "tool") | null;
-                    timeout_seconds?: number;
-                    when?: string | null;
-                } | null;
-                command_allowlist?: string[] | null;
-                domain_allowlist?: string[] | null;
-                max_concurrent?: number | null;
-                max_response_size?: number | null;
-                max_timeout_secs?: number | null;
-                path_allowlist?: string[] | null;
-                rate_limit?: {
-                    calls: number;
-                    per_seconds: number;
-                } | null;
-                subcommand_allowlist?: ({
-                    [key: string]: string[];
-                } | string[]) | null;
-                tool_pattern: string;
-            }[];
+            capabilities?: components["schemas"]["NewCapability"][];
             deny_list?: string[];
             description?: string | null;
             name?: string;
@@ -6206,6 +3572,11 @@ export interface components {
             people?: components["schemas"]["DevelopmentPerson"][];
             scopes: string[];
         };
+        SkippedHost: {
+            name: string;
+            node_id: string;
+            reason: "Disconnected" | "Unhealthy" | "NotAccepting" | "NotApproved";
+        };
         Source: {
             acknowledge: "routed" | "received";
             bare_url: boolean;
@@ -6267,6 +3638,15 @@ export interface components {
             id: string;
             status: "deleted";
             success: true;
+        };
+        Starter: {
+            key_id: string | null;
+            kind: "consumer" | "operator" | "service_account" | "tenant_user";
+            membership: ("owner" | "admin" | "member") | null;
+            realm: string;
+            role: ("readonly" | "operator" | "admin") | null;
+            scopes: string[];
+            sub: string;
         };
         StartExecution: {
             agent_id?: unknown;
@@ -6340,16 +3720,7 @@ export interface components {
             attempts: number;
             channel: string;
             classification: string | null;
-            classification_detail: {
-                confidence: number | null;
-                reasoning: string | null;
-                router_agent_id: string | null;
-                router_execution_id: string | null;
-                routing_mode: "deterministic" | "llm_classified" | "override";
-                threshold: number | null;
-                workflow_id: string | null;
-                workflow_name: string | null;
-            } | null;
+            classification_detail: components["schemas"]["StimulusClassification"] | null;
             classification_error: string | null;
             confidence: number | null;
             content: string;
@@ -6397,20 +3768,21 @@ export interface components {
             workflow_execution_id: string | null;
             workflow_id: string | null;
         };
+        StimulusClassification: {
+            confidence: number | null;
+            reasoning: string | null;
+            router_agent_id: string | null;
+            router_execution_id: string | null;
+            routing_mode: "deterministic" | "llm_classified" | "override";
+            threshold: number | null;
+            workflow_id: string | null;
+            workflow_name: string | null;
+        };
         StimulusDetail: {
             attempts: number;
             channel: string;
             classification: string | null;
-            classification_detail: {
-                confidence: number | null;
-                reasoning: string | null;
-                router_agent_id: string | null;
-                router_execution_id: string | null;
-                routing_mode: "deterministic" | "llm_classified" | "override";
-                threshold: number | null;
-                workflow_id: string | null;
-                workflow_name: string | null;
-            } | null;
+            classification_detail: components["schemas"]["StimulusClassification"] | null;
             classification_error: string | null;
             confidence: number | null;
             content: string;
@@ -6463,16 +3835,7 @@ export interface components {
             attempts: number;
             channel: string;
             classification: string | null;
-            classification_detail: {
-                confidence: number | null;
-                reasoning: string | null;
-                router_agent_id: string | null;
-                router_execution_id: string | null;
-                routing_mode: "deterministic" | "llm_classified" | "override";
-                threshold: number | null;
-                workflow_id: string | null;
-                workflow_name: string | null;
-            } | null;
+            classification_detail: components["schemas"]["StimulusClassification"] | null;
             classification_error: string | null;
             confidence: number | null;
             content: string;
@@ -6589,6 +3952,56 @@ export interface components {
             swarm_id: string;
             tenant_id: string;
         };
+        SwarmDetail: {
+            created_at: string;
+            dissolved_at: string | null;
+            id: string;
+            lock_count: number;
+            locks: {
+                acquired_at: string;
+                expires_at: string;
+                held_by: string;
+                resource_id: string;
+            }[];
+            member_count: number;
+            member_ids: string[];
+            parent_execution_id: string;
+            recent_message_count: number;
+            recent_messages: {
+                from: string;
+                payload_bytes: number;
+                sent_at: string;
+                to: string;
+            }[];
+            status: "active" | "dissolving" | "dissolved";
+            swarm: {
+                created_at: string;
+                dissolved_at: string | null;
+                id: string;
+                lock_count: number;
+                locks: {
+                    acquired_at: string;
+                    expires_at: string;
+                    held_by: string;
+                    resource_id: string;
+                }[];
+                member_count: number;
+                member_ids: string[];
+                parent_execution_id: string;
+                recent_message_count: number;
+                recent_messages: {
+                    from: string;
+                    payload_bytes: number;
+                    sent_at: string;
+                    to: string;
+                }[];
+                status: "active" | "dissolving" | "dissolved";
+                swarm_id: string;
+                tenant_id: string;
+            };
+            swarm_id: string;
+            tenant_id: string;
+        };
         Team: {
             created_at: string;
             display_name: string;
@@ -6597,6 +4010,18 @@ export interface components {
             role: ("owner" | "admin" | "member") | null;
             slug: string;
             status: "active" | "suspended" | "plan_suspended";
+            tenant_id: string;
+            tier: "free" | "pro" | "business" | "enterprise";
+        };
+        TeamMade: {
+            created_at: string;
+            display_name: string;
+            id: string;
+            member_count: number;
+            role: ("owner" | "admin" | "member") | null;
+            slug: string;
+            status: "active" | "suspended" | "plan_suspended";
+            team: components["schemas"]["Team"];
             tenant_id: string;
             tier: "free" | "pro" | "business" | "enterprise";
         };
@@ -6637,6 +4062,59 @@ export interface components {
         TenantSuspension: {
             reason?: string;
         };
+        TierChanged: {
+            action: "upgrade_immediate" | "downgrade_at_period_end" | "cancel_at_period_end" | "no_change";
+            effective_at: string | null;
+            proration_amount_cents: number;
+            proration_invoice_id: string | null;
+            seats: number;
+            subscription: components["schemas"]["BillingSubscription"];
+            target_tier: "free" | "pro" | "business" | "enterprise";
+        };
+        TierPreview: {
+            action: "upgrade_immediate" | "downgrade_at_period_end" | "cancel_at_period_end" | "no_change";
+            currency: string;
+            effective_at: string | null;
+            next_renewal_amount_cents: number;
+            proration_amount_cents: number;
+            proration_date: number;
+            seats: number;
+            target_tier: "free" | "pro" | "business" | "enterprise";
+        };
+        TierWish: {
+            billing_interval?: "month" | "year";
+            seats?: number;
+            target_tier: "free" | "pro" | "business" | "enterprise";
+        };
+        Tool: {
+            aliases: string[];
+            annotations: {
+                destructiveHint: boolean;
+                idempotentHint: boolean;
+                openWorldHint: boolean;
+                readOnlyHint: boolean;
+            };
+            description: string;
+            executor: "sandbox" | "server" | "edge";
+            fleetCapable?: boolean;
+            input_schema: unknown;
+            inputSchema: unknown;
+            name: string;
+            outputSchema?: unknown;
+            server?: string;
+            source: "builtin" | "management" | "mcp" | "edge";
+        };
+        ToolApproval: {
+            approvers: string[];
+            editable: boolean;
+            elicit: boolean;
+            forbid_initiator: boolean;
+            on_timeout: "reject" | "fail";
+            quorum: number;
+            remember: ("execution" | "tool") | null;
+            timeout_seconds: number;
+            when: string | null;
+        };
         ToolInvocation: {
             agent_id: string | null;
             approval_id: string | null;
@@ -6655,6 +4133,33 @@ export interface components {
             iteration_number: number | null;
             outcome: "waiting" | "running" | "success" | "failed" | "interrupted" | "withdrawn";
             request_id: string | null;
+            result_bytes: number | null;
+            security_context: string | null;
+            session_id: string | null;
+            started_at: string;
+            tenant_id: string;
+            tool_name: string;
+            violation_type: string | null;
+        };
+        ToolInvocationDetail: {
+            agent_id: string | null;
+            approval_id: string | null;
+            arguments: unknown;
+            arguments_sha256: string | null;
+            capability_index: number | null;
+            code: string | null;
+            context_version: number | null;
+            count: number;
+            decision: "allow" | "deny";
+            duration_ms: number | null;
+            edited_arguments: unknown;
+            entry: "seal" | "dispatch" | "mcp" | "workflow";
+            execution_id: string | null;
+            id: string;
+            iteration_number: number | null;
+            outcome: "waiting" | "running" | "success" | "failed" | "interrupted" | "withdrawn";
+            request_id: string | null;
+            result: unknown;
             result_bytes: number | null;
             security_context: string | null;
             session_id: string | null;
@@ -6743,6 +4248,16 @@ export interface components {
             started_at: string | null;
             status: "stopped" | "starting" | "running" | "unhealthy" | "failed";
         };
+        UsageReport: {
+            count: number;
+            from: string;
+            group_by: "day" | "agent" | "model" | "workflow" | "tool";
+            items: components["schemas"]["UsageRow"][];
+            next_cursor: string | null;
+            to: string;
+            totals: components["schemas"]["UsageTotals"];
+            usage: components["schemas"]["UsageRow"][];
+        };
         UsageRow: {
             cost: number | null;
             executions: number | null;
@@ -6779,6 +4294,15 @@ export interface components {
             usage_pct: number;
             window_seconds: number;
             window_start: string;
+        };
+        UserRates: {
+            buckets: components["schemas"]["UserRate"][];
+            count: number;
+            items: components["schemas"]["UserRate"][];
+            tenant_id: string;
+            tier: string;
+            usage: components["schemas"]["UserRate"][];
+            user_id: string;
         };
         ValidApiKey: {
             aegis_role: string | null;
@@ -8719,14 +6243,7 @@ export interface components {
             workflow_name: string;
         };
         WorkflowRun: {
-            compensation: {
-                remaining: {
-                    of_state: string;
-                    of_visit: number;
-                    state_name: string;
-                }[];
-                status: "none" | "running" | "done" | "failed";
-            };
+            compensation: components["schemas"]["WorkflowRunCompensation"];
             context_ceilings: string[];
             continued_as: string | null;
             continued_from: string | null;
@@ -8753,15 +6270,7 @@ export interface components {
             schedule_id: string | null;
             security_context: string | null;
             started_at: string;
-            starter: {
-                key_id: string | null;
-                kind: "consumer" | "operator" | "service_account" | "tenant_user";
-                membership: ("owner" | "admin" | "member") | null;
-                realm: string;
-                role: ("readonly" | "operator" | "admin") | null;
-                scopes: string[];
-                sub: string;
-            } | null;
+            starter: components["schemas"]["Starter"] | null;
             state_visits: {
                 [key: string]: number;
             };
@@ -8772,73 +6281,56 @@ export interface components {
             temporal_workflow_id: string;
             tenant_id: string;
             transition_count: number;
-            waiting_for: {
-                approval_id?: string;
-                expires_at: string | null;
-                kind: "approval" | "tool_call" | "time" | "signal" | "stimulus";
-                state_name: string;
-            } | null;
+            waiting_for: components["schemas"]["WorkflowRunWait"] | null;
             workflow_id: string;
             workflow_name: string;
             workflow_version: string;
         };
+        WorkflowRunCompensation: {
+            remaining: {
+                of_state: string;
+                of_visit: number;
+                state_name: string;
+            }[];
+            status: "none" | "running" | "done" | "failed";
+        };
+        WorkflowRunEdge: {
+            condition: string;
+            from: string;
+            taken: number;
+            to: string;
+        };
         WorkflowRunGraph: {
             current_state: string | null;
-            edges: {
-                condition: string;
-                from: string;
-                taken: number;
-                to: string;
-            }[];
+            edges: components["schemas"]["WorkflowRunEdge"][];
             execution_id: string;
-            nodes: {
-                branch: {
-                    name: string;
-                    state: string;
-                } | null;
-                duration_ms: number | null;
-                entered_at: string | null;
-                exited_at: string | null;
-                kind: string;
-                name: string;
-                status: string;
-                terminal: boolean;
-                visits: number;
-            }[];
+            nodes: components["schemas"]["WorkflowRunNode"][];
             status: "pending" | "running" | "completed" | "failed" | "cancelled" | "timed_out";
-            steps: {
-                branch: string | null;
-                compensates: {
-                    state: string;
-                    visit: number;
-                } | null;
-                condition: string | null;
-                duration_ms: number | null;
-                entered_at: string;
-                exited_at: string | null;
-                sequence: number;
-                state: string;
-                status: string;
-                target: string | null;
-                visit: number;
-            }[];
+            steps: components["schemas"]["WorkflowRunStep"][];
             version: string;
             workflow_id: string;
             workflow_name: string;
+        };
+        WorkflowRunNode: {
+            branch: {
+                name: string;
+                state: string;
+            } | null;
+            duration_ms: number | null;
+            entered_at: string | null;
+            exited_at: string | null;
+            kind: string;
+            name: string;
+            status: string;
+            terminal: boolean;
+            visits: number;
         };
         WorkflowRunRecord: {
             attachments: unknown[];
             blackboard: {
                 [key: string]: unknown;
             };
-            compensation: {
-                remaining: {
-                    of_state: string;
-                    of_visit: number;
-                    state_name: string;
-                }[];
-                status: "none" | "running" | "done" | "failed";
-            };
+            compensation: components["schemas"]["WorkflowRunCompensation"];
             context_ceilings: string[];
             continued_as: string | null;
             continued_from: string | null;
@@ -8866,15 +6358,7 @@ export interface components {
             schedule_id: string | null;
             security_context: string | null;
             started_at: string;
-            starter: {
-                key_id: string | null;
-                kind: "consumer" | "operator" | "service_account" | "tenant_user";
-                membership: ("owner" | "admin" | "member") | null;
-                realm: string;
-                role: ("readonly" | "operator" | "admin") | null;
-                scopes: string[];
-                sub: string;
-            } | null;
+            starter: components["schemas"]["Starter"] | null;
             state_outputs: {
                 [key: string]: unknown;
             };
@@ -8888,12 +6372,7 @@ export interface components {
             temporal_workflow_id: string;
             tenant_id: string;
             transition_count: number;
-            waiting_for: {
-                approval_id?: string;
-                expires_at: string | null;
-                kind: "approval" | "tool_call" | "time" | "signal" | "stimulus";
-                state_name: string;
-            } | null;
+            waiting_for: components["schemas"]["WorkflowRunWait"] | null;
             warnings: {
                 at: string;
                 code: string;
@@ -8908,6 +6387,28 @@ export interface components {
             execution_id: string;
             status: "removed";
             success: true;
+        };
+        WorkflowRunStep: {
+            branch: string | null;
+            compensates: {
+                state: string;
+                visit: number;
+            } | null;
+            condition: string | null;
+            duration_ms: number | null;
+            entered_at: string;
+            exited_at: string | null;
+            sequence: number;
+            state: string;
+            status: string;
+            target: string | null;
+            visit: number;
+        };
+        WorkflowRunWait: {
+            approval_id?: string;
+            expires_at: string | null;
+            kind: "approval" | "tool_call" | "time" | "signal" | "stimulus";
+            state_name: string;
         };
         WorkflowSchedule: {
             catch_up: "none" | "last" | "all";
@@ -9005,16 +6506,7 @@ export interface components {
             removed: string[];
         };
     };
-    responses: {
-        Refusal: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-    };
+    responses: never;
     parameters: never;
     requestBodies: never;
     headers: never;
@@ -9023,18 +6515,9 @@ export interface components {
 export type $defs = Record<string, never>;
 export interface operations {
     getWellKnownJwksJson: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         keys: {
@@ -9051,18 +6534,9 @@ export interface operations {
         };
     };
     getWellKnownOauthProtectedResourceMcp: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         authorization_servers: string[];
@@ -9076,18 +6550,9 @@ export interface operations {
         };
     };
     getHealth: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         status: "ok";
@@ -9097,18 +6562,9 @@ export interface operations {
         };
     };
     getHealthLive: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         mode: "live";
@@ -9120,18 +6576,9 @@ export interface operations {
         };
     };
     getHealthReady: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         dependencies: {
@@ -9154,19 +6601,12 @@ export interface operations {
     };
     getRealmsByRealmWellKnownOpenidConfiguration: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 realm: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         grant_types_supported: string[];
@@ -9184,19 +6624,12 @@ export interface operations {
     };
     getRealmsByRealmProtocolOpenidConnectCerts: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 realm: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         keys: {
@@ -9209,12 +6642,9 @@ export interface operations {
     };
     postRealmsByRealmProtocolOpenidConnectToken: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 realm: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -9223,9 +6653,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         access_token: string;
@@ -9239,18 +6666,9 @@ export interface operations {
         };
     };
     getSchemasAgentJson: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         [key: string]: unknown;
@@ -9260,18 +6678,9 @@ export interface operations {
         };
     };
     getSchemasWorkflowJson: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         [key: string]: unknown;
@@ -9296,40 +6705,24 @@ export interface operations {
                 tenant_id?: string;
                 until?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
                         items: components["schemas"]["AuditEntry"][];
                         next_cursor: string | null;
                     };
-                    "application/x-ndjson": unknown;
+                    "application/x-ndjson": string;
                 };
             };
         };
     };
     postAdminLlmReload: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -9355,16 +6748,9 @@ export interface operations {
                 tenant_id?: string;
                 user_id?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -9378,31 +6764,17 @@ export interface operations {
     };
     postAdminRateLimitsOverrides: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    bucket: string;
-                    burst_value?: number;
-                    limit_value: number;
-                    realm?: string;
-                    resource_type: string;
-                    tenant_id?: string;
-                    user_id?: string;
-                };
+                "application/json": components["schemas"]["NewRateOverride"];
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["RateOverride"];
                 };
@@ -9411,19 +6783,12 @@ export interface operations {
     };
     deleteAdminRateLimitsOverridesById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         id: string;
@@ -9439,16 +6804,9 @@ export interface operations {
                 scope_id?: string;
                 scope_type?: "tenant" | "user";
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -9469,16 +6827,9 @@ export interface operations {
                 status?: "active" | "suspended" | "deleted";
                 tier?: "free" | "pro" | "business" | "enterprise" | "system";
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -9491,12 +6842,7 @@ export interface operations {
         };
     };
     postAdminTenants: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
                 "application/json": components["schemas"]["NewTenant"];
@@ -9504,9 +6850,6 @@ export interface operations {
         };
         responses: {
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Tenant"];
                 };
@@ -9515,19 +6858,12 @@ export interface operations {
     };
     getAdminTenantsBySlug: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 slug: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Tenant"];
                 };
@@ -9536,19 +6872,12 @@ export interface operations {
     };
     deleteAdminTenantsBySlug: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 slug: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         purge_at: string;
@@ -9561,12 +6890,9 @@ export interface operations {
     };
     patchAdminTenantsBySlug: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 slug: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -9575,9 +6901,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Tenant"];
                 };
@@ -9586,19 +6909,12 @@ export interface operations {
     };
     postAdminTenantsBySlugRestore: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 slug: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Tenant"];
                 };
@@ -9607,19 +6923,12 @@ export interface operations {
     };
     postAdminTenantsBySlugResume: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 slug: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         slug: string;
@@ -9631,12 +6940,9 @@ export interface operations {
     };
     postAdminTenantsBySlugSuspend: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 slug: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -9645,9 +6951,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         slug: string;
@@ -9670,16 +6973,9 @@ export interface operations {
                 status?: "active" | "paused" | "archived";
                 visible?: boolean;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         agents: components["schemas"]["Agent"][];
@@ -9698,25 +6994,19 @@ export interface operations {
                 force?: boolean;
                 scope?: "tenant" | "global";
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
                 "application/json": components["schemas"]["AgentManifest"];
-                "application/x-yaml": components["schemas"]["AgentManifest"];
-                "application/yaml": components["schemas"]["AgentManifest"];
-                "text/plain": components["schemas"]["AgentManifest"];
-                "text/x-yaml": components["schemas"]["AgentManifest"];
-                "text/yaml": components["schemas"]["AgentManifest"];
+                "application/x-yaml": string;
+                "application/yaml": string;
+                "text/plain": string;
+                "text/x-yaml": string;
+                "text/yaml": string;
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["AgentDeployed"] | components["schemas"]["AgentDryRun"];
                 };
@@ -9728,44 +7018,31 @@ export interface operations {
             query?: {
                 version?: string;
             };
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["AgentDetail"];
-                    "application/x-yaml": unknown;
-                    "application/yaml": unknown;
-                    "text/plain": unknown;
-                    "text/x-yaml": unknown;
-                    "text/yaml": unknown;
+                    "application/x-yaml": string;
+                    "application/yaml": string;
+                    "text/plain": string;
+                    "text/x-yaml": string;
+                    "text/yaml": string;
                 };
             };
         };
     };
     deleteAgentsById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["AgentDeleted"];
                 };
@@ -9777,28 +7054,23 @@ export interface operations {
             query?: {
                 dry_run?: boolean;
             };
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
                 "application/json": Record<string, never>;
                 "application/merge-patch+json": Record<string, never>;
-                "application/x-yaml": Record<string, never>;
-                "application/yaml": Record<string, never>;
-                "text/plain": Record<string, never>;
-                "text/x-yaml": Record<string, never>;
-                "text/yaml": Record<string, never>;
+                "application/x-yaml": string;
+                "application/yaml": string;
+                "text/plain": string;
+                "text/x-yaml": string;
+                "text/yaml": string;
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["AgentPatched"] | components["schemas"]["AgentDryRun"];
                 };
@@ -9816,18 +7088,12 @@ export interface operations {
                 token?: string;
                 verbose?: boolean;
             };
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "text/event-stream": components["schemas"]["AgentStreamEvent"];
                 };
@@ -9847,7 +7113,6 @@ export interface operations {
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -9856,9 +7121,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ExecutionStarted"];
                 };
@@ -9867,19 +7129,12 @@ export interface operations {
     };
     postAgentsByIdPause: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["AgentDetail"];
                 };
@@ -9888,19 +7143,12 @@ export interface operations {
     };
     postAgentsByIdResume: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["AgentDetail"];
                 };
@@ -9909,12 +7157,9 @@ export interface operations {
     };
     postAgentsByIdRollback: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -9923,9 +7168,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["AgentDetail"];
                 };
@@ -9934,12 +7176,9 @@ export interface operations {
     };
     postAgentsByIdScope: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -9948,9 +7187,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["AgentScopeChanged"];
                 };
@@ -9959,12 +7195,9 @@ export interface operations {
     };
     patchAgentsByIdScope: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -9973,9 +7206,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["AgentScopeChanged"];
                 };
@@ -9993,18 +7223,12 @@ export interface operations {
                 token?: string;
                 verbose?: boolean;
             };
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "text/event-stream": components["schemas"]["AgentStreamEvent"];
                 };
@@ -10018,18 +7242,12 @@ export interface operations {
                 offset?: number;
                 revisions?: boolean;
             };
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["AgentVersions"];
                 };
@@ -10038,19 +7256,12 @@ export interface operations {
     };
     getAgentsLookupByName: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 name: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["AgentDetail"];
                 };
@@ -10066,16 +7277,9 @@ export interface operations {
                 offset?: number;
                 status?: "active" | "revoked" | "expired";
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         api_keys: components["schemas"]["ApiKey"][];
@@ -10090,12 +7294,9 @@ export interface operations {
     };
     postApiKeys: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -10104,9 +7305,6 @@ export interface operations {
         };
         responses: {
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["IssuedApiKey"];
                 };
@@ -10115,19 +7313,12 @@ export interface operations {
     };
     getApiKeysById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ApiKey"];
                 };
@@ -10136,19 +7327,12 @@ export interface operations {
     };
     deleteApiKeysById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         id: string;
@@ -10161,14 +7345,12 @@ export interface operations {
     };
     postApiKeysByIdRotate: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: string;
             };
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -10177,9 +7359,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["IssuedApiKey"];
                 };
@@ -10187,18 +7366,9 @@ export interface operations {
         };
     };
     postApiKeysValidate: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ValidApiKey"];
                 };
@@ -10207,36 +7377,26 @@ export interface operations {
     };
     getApprovalLinksByToken: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 token: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         approval: components["schemas"]["PendingApproval"];
                     };
-                    "text/html": unknown;
+                    "text/html": string;
                 };
             };
         };
     };
     postApprovalLinksByToken: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 token: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -10246,12 +7406,9 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ApprovalDecided"] | components["schemas"]["ApprovalCounted"];
-                    "text/html": unknown;
+                    "text/html": string;
                 };
             };
         };
@@ -10271,23 +7428,16 @@ export interface operations {
                 target_type?: string;
                 until?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
                         items: components["schemas"]["AuditEntry"][];
                         next_cursor: string | null;
                     };
-                    "application/x-ndjson": unknown;
+                    "application/x-ndjson": string;
                 };
             };
         };
@@ -10297,16 +7447,9 @@ export interface operations {
             query?: {
                 tenant?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["SignInConfig"];
                 };
@@ -10314,18 +7457,9 @@ export interface operations {
         };
     };
     getAuthMe: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Caller"];
                 };
@@ -10334,74 +7468,38 @@ export interface operations {
     };
     postBillingChangeTier: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    billing_interval?: "month" | "year";
-                    proration_date?: number;
-                    seats?: number;
-                    target_tier: "free" | "pro" | "business" | "enterprise";
-                };
+                "application/json": components["schemas"]["NewTier"];
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        action: "upgrade_immediate" | "downgrade_at_period_end" | "cancel_at_period_end" | "no_change";
-                        effective_at: string | null;
-                        proration_amount_cents: number;
-                        proration_invoice_id: string | null;
-                        seats: number;
-                        subscription: components["schemas"]["BillingSubscription"];
-                        target_tier: "free" | "pro" | "business" | "enterprise";
-                    };
+                    "application/json": components["schemas"]["TierChanged"];
                 };
             };
         };
     };
     postBillingCheckout: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    cancel_url?: string;
-                    price_id: string;
-                    seat_price_id?: string;
-                    seats?: number;
-                    success_url?: string;
-                    tier?: string;
-                };
+                "application/json": components["schemas"]["NewCheckout"];
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        expires_at: string;
-                        session_id: string;
-                        url: string;
-                    };
+                    "application/json": components["schemas"]["Checkout"];
                 };
             };
         };
@@ -10412,41 +7510,14 @@ export interface operations {
                 cursor?: string;
                 limit?: number;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
-                        invoices: {
-                            amount: number;
-                            amount_due: number;
-                            amount_paid: number;
-                            created: string;
-                            currency: string;
-                            hosted_invoice_url: string | null;
-                            id: string;
-                            pdf_url: string | null;
-                            status: string | null;
-                        }[];
-                        items: {
-                            amount: number;
-                            amount_due: number;
-                            amount_paid: number;
-                            created: string;
-                            currency: string;
-                            hosted_invoice_url: string | null;
-                            id: string;
-                            pdf_url: string | null;
-                            status: string | null;
-                        }[];
+                        invoices: components["schemas"]["Invoice"][];
+                        items: components["schemas"]["Invoice"][];
                         next_cursor: string | null;
                     };
                 };
@@ -10455,12 +7526,9 @@ export interface operations {
     };
     postBillingPortal: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -10471,9 +7539,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         url: string;
@@ -10484,84 +7549,30 @@ export interface operations {
     };
     postBillingPreviewTierChange: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    billing_interval?: "month" | "year";
-                    seats?: number;
-                    target_tier: "free" | "pro" | "business" | "enterprise";
-                };
+                "application/json": components["schemas"]["TierWish"];
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        action: "upgrade_immediate" | "downgrade_at_period_end" | "cancel_at_period_end" | "no_change";
-                        currency: string;
-                        effective_at: string | null;
-                        next_renewal_amount_cents: number;
-                        proration_amount_cents: number;
-                        proration_date: number;
-                        seats: number;
-                        target_tier: "free" | "pro" | "business" | "enterprise";
-                    };
+                    "application/json": components["schemas"]["TierPreview"];
                 };
             };
         };
     };
     getBillingPrices: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
-                        tiers: {
-                            annual: {
-                                amount: number;
-                                currency: string;
-                                price_id: string;
-                            } | null;
-                            description: string;
-                            included_seats: number;
-                            monthly: {
-                                amount: number;
-                                currency: string;
-                                price_id: string;
-                            } | null;
-                            name: string;
-                            product_id: string;
-                            seat_annual: {
-                                amount: number;
-                                currency: string;
-                                price_id: string;
-                            } | null;
-                            seat_monthly: {
-                                amount: number;
-                                currency: string;
-                                price_id: string;
-                            } | null;
-                            tier: "pro" | "business" | "enterprise";
-                        }[];
+                        tiers: components["schemas"]["BillingTier"][];
                     };
                 };
             };
@@ -10569,50 +7580,27 @@ export interface operations {
     };
     postBillingSeats: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    extra_seats: number;
-                    seat_price_id?: string;
-                };
+                "application/json": components["schemas"]["NewSeats"];
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        extra_seats: number;
-                        seat_count: number;
-                        subscription: components["schemas"]["BillingSubscription"];
-                        success: true;
-                    };
+                    "application/json": components["schemas"]["SeatsChanged"];
                 };
             };
         };
     };
     getBillingSubscription: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["BillingSubscription"];
                 };
@@ -10620,18 +7608,9 @@ export interface operations {
         };
     };
     getClusterNodes: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -10644,32 +7623,11 @@ export interface operations {
         };
     };
     getClusterStatus: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        active_nodes: number;
-                        cluster_health: "healthy" | "degraded" | "critical";
-                        controller_node_id: string;
-                        draining_nodes: number;
-                        nodes: components["schemas"]["ClusterNode"][];
-                        overall_status: "healthy" | "degraded" | "critical";
-                        source: "cluster_repository" | "local_fallback";
-                        started_at: string;
-                        total_nodes: number;
-                        unhealthy_nodes: number;
-                        uptime_seconds: number;
-                    };
+                    "application/json": components["schemas"]["ClusterStatus"];
                 };
             };
         };
@@ -10683,16 +7641,9 @@ export interface operations {
                 status?: "pending" | "accepted" | "cancelled" | "replaced" | "expired";
                 team_id?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -10712,8 +7663,6 @@ export interface operations {
             header?: {
                 "Idempotency-Key"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -10722,20 +7671,9 @@ export interface operations {
         };
         responses: {
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
-                        invitation: {
-                            expires_at: string;
-                            id: string;
-                            invitee_email: string;
-                            role: "admin" | "member";
-                            status: "pending" | "accepted" | "cancelled" | "replaced" | "expired";
-                            team_id: string;
-                            token: string;
-                        };
+                        invitation: components["schemas"]["IssuedInvitation"];
                     };
                 };
             };
@@ -10746,18 +7684,12 @@ export interface operations {
             query?: {
                 team_id?: string;
             };
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         id: string;
@@ -10769,21 +7701,15 @@ export interface operations {
     };
     postColonyInvitationsByTokenAccept: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: string;
             };
             path: {
                 token: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         member: components["schemas"]["Member"];
@@ -10795,12 +7721,9 @@ export interface operations {
     };
     postColonyInvitationsAccept: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -10811,9 +7734,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         member: components["schemas"]["Member"];
@@ -10831,16 +7751,9 @@ export interface operations {
                 offset?: number;
                 team_id?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -10860,8 +7773,6 @@ export interface operations {
             header?: {
                 "Idempotency-Key"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -10870,9 +7781,6 @@ export interface operations {
         };
         responses: {
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["MemberInvited"];
                 };
@@ -10884,18 +7792,12 @@ export interface operations {
             query?: {
                 team_id?: string;
             };
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         id: string;
@@ -10910,11 +7812,9 @@ export interface operations {
             query?: {
                 team_id?: string;
             };
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -10923,9 +7823,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Member"];
                 };
@@ -10937,9 +7834,6 @@ export interface operations {
             query?: {
                 team_id?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -10948,9 +7842,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Member"];
                 };
@@ -10962,16 +7853,9 @@ export interface operations {
             query?: {
                 team_id?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Saml"];
                 };
@@ -10983,9 +7867,6 @@ export interface operations {
             query?: {
                 team_id?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -10994,9 +7875,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Saml"];
                 };
@@ -11008,16 +7886,9 @@ export interface operations {
             query?: {
                 team_id?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ColonySubscription"];
                 };
@@ -11031,16 +7902,9 @@ export interface operations {
                 limit?: number;
                 offset?: number;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -11054,12 +7918,9 @@ export interface operations {
     };
     postColonyTeams: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -11068,41 +7929,20 @@ export interface operations {
         };
         responses: {
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        created_at: string;
-                        display_name: string;
-                        id: string;
-                        member_count: number;
-                        role: ("owner" | "admin" | "member") | null;
-                        slug: string;
-                        status: "active" | "suspended" | "plan_suspended";
-                        team: components["schemas"]["Team"];
-                        tenant_id: string;
-                        tier: "free" | "pro" | "business" | "enterprise";
-                    };
+                    "application/json": components["schemas"]["TeamMade"];
                 };
             };
         };
     };
     deleteColonyTeamsById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             204: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content?: never;
             };
         };
@@ -11112,16 +7952,9 @@ export interface operations {
             query?: {
                 metric_type?: "all" | "summary" | "patterns" | "skills";
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["CortexMetrics"];
                 };
@@ -11138,16 +7971,9 @@ export interface operations {
                 q?: string;
                 query?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -11164,16 +7990,9 @@ export interface operations {
             query?: {
                 limit?: number;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -11193,16 +8012,9 @@ export interface operations {
                 provider?: string;
                 status?: "pending_oauth" | "active" | "expired" | "revoked";
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -11216,61 +8028,26 @@ export interface operations {
     };
     getCredentialsById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        created_at: string;
-                        credential: components["schemas"]["Credential"];
-                        credential_type: "secret" | "variable" | "service_account" | "oauth2";
-                        expires_at: string | null;
-                        grants_count: number;
-                        id: string;
-                        label: string | null;
-                        last_used: string | null;
-                        last_used_at: string | null;
-                        metadata: {
-                            [key: string]: unknown;
-                        };
-                        owner_user_id: string;
-                        provider: string;
-                        scope: "personal" | "tenant";
-                        scopes: string[];
-                        status: "pending_oauth" | "active" | "expired" | "revoked";
-                        tenant_id: string;
-                        updated_at: string;
-                        version: number;
-                    };
+                    "application/json": components["schemas"]["CredentialDetail"];
                 };
             };
         };
     };
     deleteCredentialsById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         id: string;
@@ -11282,19 +8059,12 @@ export interface operations {
     };
     getCredentialsByIdGrants: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -11307,14 +8077,12 @@ export interface operations {
     };
     postCredentialsByIdGrants: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: string;
             };
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -11323,17 +8091,11 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["CredentialGrant"];
                 };
             };
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["CredentialGrant"];
                 };
@@ -11342,20 +8104,13 @@ export interface operations {
     };
     deleteCredentialsByIdGrantsByGrantId: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 grant_id: string;
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         grant_id: string;
@@ -11367,14 +8122,12 @@ export interface operations {
     };
     postCredentialsByIdRotate: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: string;
             };
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -11383,44 +8136,17 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        created_at: string;
-                        credential_type: "secret" | "variable" | "service_account" | "oauth2";
-                        expires_at: string | null;
-                        grants_count: number;
-                        id: string;
-                        label: string | null;
-                        last_used: string | null;
-                        last_used_at: string | null;
-                        metadata: {
-                            [key: string]: unknown;
-                        };
-                        owner_user_id: string;
-                        provider: string;
-                        rotated: true;
-                        scope: "personal" | "tenant";
-                        scopes: string[];
-                        status: "active";
-                        tenant_id: string;
-                        updated_at: string;
-                        version: number;
-                    };
+                    "application/json": components["schemas"]["CredentialRotated"];
                 };
             };
         };
     };
     postCredentialsApiKey: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -11429,9 +8155,6 @@ export interface operations {
         };
         responses: {
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Credential"];
                 };
@@ -11440,12 +8163,9 @@ export interface operations {
     };
     postCredentialsApiKeys: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -11454,9 +8174,6 @@ export interface operations {
         };
         responses: {
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Credential"];
                 };
@@ -11465,12 +8182,9 @@ export interface operations {
     };
     postCredentialsDeviceInitiate: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -11479,9 +8193,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["DeviceConsent"];
                 };
@@ -11490,12 +8201,9 @@ export interface operations {
     };
     postCredentialsDevicePoll: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -11504,9 +8212,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["DeviceConsentState"];
                 };
@@ -11525,31 +8230,21 @@ export interface operations {
                 session_state?: string;
                 state: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["OAuthCompleted"];
-                    "text/html": unknown;
+                    "text/html": string;
                 };
             };
         };
     };
     postCredentialsOauthCallback: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -11559,32 +8254,23 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["OAuthCompleted"];
-                    "text/html": unknown;
+                    "text/html": string;
                 };
             };
             302: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "text/html": unknown;
+                    "text/html": string;
                 };
             };
         };
     };
     postCredentialsOauthDeviceInitiate: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -11593,9 +8279,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["DeviceConsent"];
                 };
@@ -11604,12 +8287,9 @@ export interface operations {
     };
     postCredentialsOauthDevicePoll: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -11618,9 +8298,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["DeviceConsentState"];
                 };
@@ -11629,12 +8306,9 @@ export interface operations {
     };
     postCredentialsOauthInitiate: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -11643,9 +8317,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["OAuthConsent"];
                 };
@@ -11658,16 +8329,9 @@ export interface operations {
                 all_tenants?: boolean;
                 tenant_id?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Dashboard"];
                 };
@@ -11675,29 +8339,15 @@ export interface operations {
         };
     };
     getEdgeConnect: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             101: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content?: never;
             };
         };
     };
     postEdgeDaemonEnroll: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
                 "application/json": {
@@ -11711,9 +8361,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         connect_url: string;
@@ -11734,12 +8381,7 @@ export interface operations {
         };
     };
     postEdgeDaemonRotateKey: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
                 "application/json": {
@@ -11753,9 +8395,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         key_fingerprint: string;
@@ -11774,16 +8413,9 @@ export interface operations {
                 offset?: number;
                 status?: "outstanding" | "redeemed" | "expired" | "revoked";
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -11797,12 +8429,9 @@ export interface operations {
     };
     postEdgeEnrollmentTokens: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -11817,9 +8446,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["IssuedEdgeEnrollmentToken"];
                 };
@@ -11828,31 +8454,21 @@ export interface operations {
     };
     deleteEdgeEnrollmentTokensById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             204: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content?: never;
             };
         };
     };
     postEdgeFleetByIdCancel: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -11863,184 +8479,102 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        already_terminal: number;
-                        cancelled: number;
-                        fleet_command_id: string;
-                        status: "awaiting_approval" | "running" | "paused" | "halting" | "cancelling" | "complete" | "halted" | "cancelled";
-                    };
+                    "application/json": components["schemas"]["FleetRunCancelled"];
                 };
             };
         };
     };
     postEdgeFleetByIdPause: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        fleet_command_id: string;
-                        pause_reasons: ("requested" | "canary_done" | "dispatch_disabled" | "tenant_suspended")[];
-                        status: "awaiting_approval" | "running" | "paused" | "halting" | "cancelling" | "complete" | "halted" | "cancelled";
-                    };
+                    "application/json": components["schemas"]["FleetRunStanding"];
                 };
             };
         };
     };
     postEdgeFleetByIdResume: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        fleet_command_id: string;
-                        pause_reasons: ("requested" | "canary_done" | "dispatch_disabled" | "tenant_suspended")[];
-                        status: "awaiting_approval" | "running" | "paused" | "halting" | "cancelling" | "complete" | "halted" | "cancelled";
-                    };
+                    "application/json": components["schemas"]["FleetRunStanding"];
                 };
             };
         };
     };
     postEdgeFleetByIdRetry: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: string;
             };
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
-                "application/json": {
-                    policy?: unknown;
-                    statuses?: unknown;
-                };
+                "application/json": components["schemas"]["RetryFleetRun"];
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/x-ndjson": components["schemas"]["FleetRunEvent"];
                     "text/event-stream": components["schemas"]["FleetRunEvent"];
                 };
             };
             202: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        fleet_command_id: string;
-                        status: "awaiting_approval" | "running" | "paused" | "halting" | "cancelling" | "complete" | "halted" | "cancelled";
-                        stream_url: string;
-                        targets_resolved: number;
-                        targets_skipped: number;
-                    };
+                    "application/json": components["schemas"]["FleetRunAccepted"];
                 };
             };
         };
     };
     postEdgeFleetInvoke: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    args?: {
-                        [key: string]: unknown;
-                    };
-                    policy?: unknown;
-                    security_context_name?: string | null;
-                    target: unknown;
-                    tool?: string;
-                    tool_name?: string;
-                };
+                "application/json": components["schemas"]["NewFleetRun"];
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/x-ndjson": components["schemas"]["FleetRunEvent"];
                     "text/event-stream": components["schemas"]["FleetRunEvent"];
                 };
             };
             202: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        fleet_command_id: string;
-                        status: "awaiting_approval" | "running" | "paused" | "halting" | "cancelling" | "complete" | "halted" | "cancelled";
-                        stream_url: string;
-                        targets_resolved: number;
-                        targets_skipped: number;
-                    };
+                    "application/json": components["schemas"]["FleetRunAccepted"];
                 };
             };
         };
     };
     postEdgeFleetPreview: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
-                "application/json": {
-                    policy?: unknown;
-                    target: unknown;
-                };
+                "application/json": components["schemas"]["NewFleetPreview"];
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["FleetPreview"];
                 };
@@ -12057,16 +8591,9 @@ export interface operations {
                 status?: "awaiting_approval" | "running" | "paused" | "halting" | "cancelling" | "complete" | "halted" | "cancelled";
                 tool?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -12086,18 +8613,12 @@ export interface operations {
                 node_status?: "pending" | "dispatched" | "running" | "ok" | "err" | "timed_out" | "cancelled" | "refused" | "lost" | "expired" | "not_started";
                 offset?: number;
             };
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["FleetRunDetail"];
                 };
@@ -12106,12 +8627,9 @@ export interface operations {
     };
     postEdgeFleetRunsByIdCancel: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -12122,16 +8640,8 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        already_terminal: number;
-                        cancelled: number;
-                        fleet_command_id: string;
-                        status: "awaiting_approval" | "running" | "paused" | "halting" | "cancelling" | "complete" | "halted" | "cancelled";
-                    };
+                    "application/json": components["schemas"]["FleetRunCancelled"];
                 };
             };
         };
@@ -12147,14 +8657,9 @@ export interface operations {
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/x-ndjson": components["schemas"]["FleetRunEvent"];
                     "text/event-stream": components["schemas"]["FleetRunEvent"];
@@ -12164,95 +8669,56 @@ export interface operations {
     };
     postEdgeFleetRunsByIdPause: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        fleet_command_id: string;
-                        pause_reasons: ("requested" | "canary_done" | "dispatch_disabled" | "tenant_suspended")[];
-                        status: "awaiting_approval" | "running" | "paused" | "halting" | "cancelling" | "complete" | "halted" | "cancelled";
-                    };
+                    "application/json": components["schemas"]["FleetRunStanding"];
                 };
             };
         };
     };
     postEdgeFleetRunsByIdResume: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        fleet_command_id: string;
-                        pause_reasons: ("requested" | "canary_done" | "dispatch_disabled" | "tenant_suspended")[];
-                        status: "awaiting_approval" | "running" | "paused" | "halting" | "cancelling" | "complete" | "halted" | "cancelled";
-                    };
+                    "application/json": components["schemas"]["FleetRunStanding"];
                 };
             };
         };
     };
     postEdgeFleetRunsByIdRetry: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: string;
             };
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
-                "application/json": {
-                    policy?: unknown;
-                    statuses?: unknown;
-                };
+                "application/json": components["schemas"]["RetryFleetRun"];
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/x-ndjson": components["schemas"]["FleetRunEvent"];
                     "text/event-stream": components["schemas"]["FleetRunEvent"];
                 };
             };
             202: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        fleet_command_id: string;
-                        status: "awaiting_approval" | "running" | "paused" | "halting" | "cancelling" | "complete" | "halted" | "cancelled";
-                        stream_url: string;
-                        targets_resolved: number;
-                        targets_skipped: number;
-                    };
+                    "application/json": components["schemas"]["FleetRunAccepted"];
                 };
             };
         };
@@ -12268,14 +8734,9 @@ export interface operations {
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/x-ndjson": components["schemas"]["FleetRunEvent"];
                     "text/event-stream": components["schemas"]["FleetRunEvent"];
@@ -12290,16 +8751,9 @@ export interface operations {
                 limit?: number;
                 offset?: number;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -12313,27 +8767,17 @@ export interface operations {
     };
     postEdgeGroups: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    name: string;
-                    pinned_members?: string[];
-                    selector?: unknown;
-                };
+                "application/json": components["schemas"]["NewEdgeGroup"];
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["EdgeGroup"];
                 };
@@ -12342,19 +8786,12 @@ export interface operations {
     };
     getEdgeGroupsById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["EdgeGroupDetail"];
                 };
@@ -12363,46 +8800,29 @@ export interface operations {
     };
     deleteEdgeGroupsById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             204: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content?: never;
             };
         };
     };
     patchEdgeGroupsById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    name?: string;
-                    pinned_members?: string[];
-                    selector?: unknown;
-                };
+                "application/json": components["schemas"]["EdgeGroupChange"];
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["EdgeGroup"];
                 };
@@ -12421,16 +8841,9 @@ export interface operations {
                 status?: "connected" | "unhealthy" | "disconnected" | "revoked";
                 tag?: string[];
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -12444,19 +8857,12 @@ export interface operations {
     };
     getEdgeHostsById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["EdgeHostDetail"];
                 };
@@ -12465,48 +8871,29 @@ export interface operations {
     };
     deleteEdgeHostsById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             204: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content?: never;
             };
         };
     };
     patchEdgeHostsById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    accepting?: boolean;
-                    add_tags?: string[];
-                    name?: string;
-                    remove_tags?: string[];
-                    tags?: string[];
-                };
+                "application/json": components["schemas"]["EdgeHostChange"];
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["EdgeHost"];
                 };
@@ -12515,26 +8902,17 @@ export interface operations {
     };
     postEdgeHostsByIdTags: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    add?: string[];
-                    remove?: string[];
-                };
+                "application/json": components["schemas"]["EdgeHostTagsChange"];
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["EdgeHost"];
                 };
@@ -12542,18 +8920,9 @@ export interface operations {
         };
     };
     getEdgeSettings: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["FleetSettings"];
                 };
@@ -12561,28 +8930,14 @@ export interface operations {
         };
     };
     putEdgeSettings: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
-                "application/json": {
-                    agent_runs?: "approve" | "allow" | "deny";
-                    approve_above?: number | null;
-                    approve_all?: boolean;
-                    dispatch_enabled?: boolean;
-                    self_approval?: boolean;
-                };
+                "application/json": components["schemas"]["FleetSettingsChange"];
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["FleetSettings"];
                 };
@@ -12604,16 +8959,9 @@ export interface operations {
                 workflow_execution_id?: string;
                 workflow_name?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -12635,8 +8983,6 @@ export interface operations {
                 "Idempotency-Key"?: string;
                 Prefer?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -12645,9 +8991,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ExecutionStarted"];
                 };
@@ -12660,18 +9003,12 @@ export interface operations {
                 include?: string;
                 wait_seconds?: number;
             };
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ExecutionRecord"];
                 };
@@ -12680,19 +9017,12 @@ export interface operations {
     };
     deleteExecutionsById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ExecutionDeleted"];
                 };
@@ -12701,12 +9031,9 @@ export interface operations {
     };
     postExecutionsByIdCancel: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -12715,9 +9042,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ExecutionCancelled"];
                 };
@@ -12734,18 +9058,12 @@ export interface operations {
                 token?: string;
                 verbose?: boolean;
             };
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "text/event-stream": components["schemas"]["ExecutionEvent"];
                 };
@@ -12758,41 +9076,17 @@ export interface operations {
                 path?: string;
                 recursive?: boolean;
             };
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
-                        entries: {
-                            is_dir: boolean;
-                            mime_type: string | null;
-                            modified_at: string;
-                            name: string;
-                            path: string;
-                            sha256: string | null;
-                            size_bytes: number;
-                            type: "file" | "dir";
-                        }[];
-                        items: {
-                            is_dir: boolean;
-                            mime_type: string | null;
-                            modified_at: string;
-                            name: string;
-                            path: string;
-                            sha256: string | null;
-                            size_bytes: number;
-                            type: "file" | "dir";
-                        }[];
+                        entries: components["schemas"]["FileEntry"][];
+                        items: components["schemas"]["FileEntry"][];
                         truncated: boolean;
                     };
                 };
@@ -12801,36 +9095,23 @@ export interface operations {
     };
     getExecutionsByIdFilesByPath: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
                 path: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "*/*": unknown;
                 };
             };
             206: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "*/*": unknown;
                 };
             };
             304: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "*/*": unknown;
                 };
@@ -12843,18 +9124,12 @@ export interface operations {
                 include?: string;
                 wait_seconds?: number;
             };
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -12870,19 +9145,13 @@ export interface operations {
                 include?: string;
                 wait_seconds?: number;
             };
-            header?: never;
             path: {
                 id: string;
                 number: number;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["IterationRecord"];
                 };
@@ -12902,7 +9171,6 @@ export interface operations {
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -12911,9 +9179,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ExecutionRetried"];
                 };
@@ -12930,18 +9195,12 @@ export interface operations {
                 token?: string;
                 verbose?: boolean;
             };
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "text/event-stream": components["schemas"]["ExecutionEvent"];
                 };
@@ -12959,16 +9218,9 @@ export interface operations {
                 offset?: number;
                 workflow_name?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -12982,19 +9234,12 @@ export interface operations {
     };
     getHumanApprovalsById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         request: components["schemas"]["PendingApproval"];
@@ -13009,14 +9254,12 @@ export interface operations {
     };
     postHumanApprovalsByIdApprove: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: string;
             };
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -13025,9 +9268,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ApprovalDecided"] | components["schemas"]["ApprovalCounted"];
                 };
@@ -13036,19 +9276,12 @@ export interface operations {
     };
     getHumanApprovalsByIdArguments: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ApprovalArguments"];
                 };
@@ -13057,19 +9290,12 @@ export interface operations {
     };
     getHumanApprovalsByIdHistory: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ApprovalRecord"];
                 };
@@ -13078,12 +9304,9 @@ export interface operations {
     };
     postHumanApprovalsByIdLinks: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -13092,9 +9315,6 @@ export interface operations {
         };
         responses: {
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ApprovalLink"];
                 };
@@ -13103,14 +9323,12 @@ export interface operations {
     };
     postHumanApprovalsByIdReject: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: string;
             };
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -13119,9 +9337,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ApprovalDecided"] | components["schemas"]["ApprovalCounted"];
                 };
@@ -13141,16 +9356,9 @@ export interface operations {
                 to?: string;
                 workflow_name?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         approvals: components["schemas"]["ApprovalRecord"][];
@@ -13164,73 +9372,33 @@ export interface operations {
     };
     postInvoke: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    payload: {
-                        id: string | number;
-                        jsonrpc: "2.0";
-                        method: string;
-                        params?: {
-                            [key: string]: unknown;
-                        };
-                    };
-                    protocol: "seal/v1";
-                    security_token: string;
-                    signature: string;
-                    timestamp: string | number;
-                };
+                "application/json": components["schemas"]["SealCall"];
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": unknown;
+                    "application/json": components["schemas"]["SealCallAnswer"];
                 };
             };
             202: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        id: string | number;
-                        jsonrpc: "2.0";
-                        payload: {
-                            id: string | number;
-                            jsonrpc: "2.0";
-                            result: {
-                                [key: string]: unknown;
-                            };
-                        };
-                        protocol: "seal/v1";
-                        result: {
-                            [key: string]: unknown;
-                        };
-                        status: "success";
-                    };
+                    "application/json": components["schemas"]["SealCallAnswer"];
                 };
             };
         };
     };
     postMcp: {
         parameters: {
-            query?: never;
             header?: {
                 "X-Svc-Security-Context"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -13239,18 +9407,12 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": unknown;
                     "text/event-stream": components["schemas"]["McpEvent"];
                 };
             };
             202: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": unknown;
                 };
@@ -13258,18 +9420,9 @@ export interface operations {
         };
     };
     getModels: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Models"];
                 };
@@ -13282,16 +9435,9 @@ export interface operations {
                 all_tenants?: boolean;
                 tenant_id?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Dashboard"];
                 };
@@ -13313,16 +9459,9 @@ export interface operations {
                 type?: string;
                 until?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -13349,16 +9488,9 @@ export interface operations {
                 type?: string;
                 until?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -13380,16 +9512,9 @@ export interface operations {
                 realm?: string;
                 status?: "invited" | "active" | "locked" | "disabled";
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -13409,8 +9534,6 @@ export interface operations {
             header?: {
                 "Idempotency-Key"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -13419,9 +9542,6 @@ export interface operations {
         };
         responses: {
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["InvitedPerson"];
                 };
@@ -13433,18 +9553,12 @@ export interface operations {
             query?: {
                 realm?: string;
             };
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         id: string;
@@ -13459,11 +9573,9 @@ export interface operations {
             query?: {
                 realm?: string;
             };
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -13472,9 +9584,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Person"];
                 };
@@ -13492,7 +9601,6 @@ export interface operations {
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -13501,9 +9609,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         reset_url: string | null;
@@ -13518,16 +9623,9 @@ export interface operations {
             query?: {
                 language?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Runtimes"];
                 };
@@ -13535,36 +9633,14 @@ export interface operations {
         };
     };
     postSealAttest: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
-                "application/json": {
-                    agent_id?: string;
-                    agent_public_key?: string;
-                    container_id?: string;
-                    execution_id?: string;
-                    principal_subject?: string;
-                    public_key?: string;
-                    public_key_pem?: string;
-                    security_context?: string;
-                    task_summary?: string;
-                    tenant_id?: string;
-                    user_id?: string;
-                    workload_id?: string;
-                    zaru_tier?: string;
-                };
+                "application/json": components["schemas"]["Attest"];
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["SealAttestation"];
                 };
@@ -13573,61 +9649,24 @@ export interface operations {
     };
     postSealInvoke: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    payload: {
-                        id: string | number;
-                        jsonrpc: "2.0";
-                        method: string;
-                        params?: {
-                            [key: string]: unknown;
-                        };
-                    };
-                    protocol: "seal/v1";
-                    security_token: string;
-                    signature: string;
-                    timestamp: string | number;
-                };
+                "application/json": components["schemas"]["SealCall"];
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": unknown;
+                    "application/json": components["schemas"]["SealCallAnswer"];
                 };
             };
             202: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        id: string | number;
-                        jsonrpc: "2.0";
-                        payload: {
-                            id: string | number;
-                            jsonrpc: "2.0";
-                            result: {
-                                [key: string]: unknown;
-                            };
-                        };
-                        protocol: "seal/v1";
-                        result: {
-                            [key: string]: unknown;
-                        };
-                        status: "success";
-                    };
+                    "application/json": components["schemas"]["SealCallAnswer"];
                 };
             };
         };
@@ -13641,16 +9680,9 @@ export interface operations {
                 offset?: number;
                 status?: "active" | "expired" | "revoked";
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -13664,84 +9696,33 @@ export interface operations {
     };
     postSealSessions: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    allowed_tool_patterns?: string[] | null;
-                    execution_id: string;
-                    public_key_b64: string;
-                    security_context_name?: string;
-                    sub?: string;
-                };
+                "application/json": components["schemas"]["NewSealSession"];
             };
         };
         responses: {
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        agent_id: string;
-                        execution_id: string;
-                        expires_at: string;
-                        protocol: "seal/v1";
-                        security_context: string;
-                        security_token: string;
-                        session_id: string;
-                        session_status: "active";
-                        status: "success";
-                        tenant_id: string;
-                    };
+                    "application/json": components["schemas"]["SealSessionOpened"];
                 };
             };
         };
     };
     getSealSessionsById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        agent_id: string;
-                        allowed_tool_patterns: string[] | null;
-                        calls: number;
-                        container_id: string | null;
-                        created_at: string;
-                        detached: boolean;
-                        execution_id: string;
-                        expires_at: string;
-                        instance_id: string | null;
-                        last_used_at: string | null;
-                        public_key_fingerprint: string;
-                        revoked_at: string | null;
-                        revoked_reason: string | null;
-                        security_context: string;
-                        session_id: string;
-                        session_status: "active" | "expired" | "revoked";
-                        sessions: components["schemas"]["SealSession"][];
-                        status: "active" | "expired" | "revoked";
-                        tenant_id: string;
-                        workload_id: string | null;
-                    };
+                    "application/json": components["schemas"]["SealSessionDetail"];
                 };
             };
         };
@@ -13751,11 +9732,9 @@ export interface operations {
             query?: {
                 reason?: string;
             };
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -13766,9 +9745,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         execution_id: string;
@@ -13794,59 +9770,19 @@ export interface operations {
             header?: {
                 "x-svc-security-context"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         attestation_endpoint: string;
                         count: number;
                         invoke_endpoint: string;
-                        items: {
-                            aliases: string[];
-                            annotations: {
-                                destructiveHint: boolean;
-                                idempotentHint: boolean;
-                                openWorldHint: boolean;
-                                readOnlyHint: boolean;
-                            };
-                            description: string;
-                            executor: "sandbox" | "server" | "edge";
-                            fleetCapable?: boolean;
-                            input_schema: unknown;
-                            inputSchema: unknown;
-                            name: string;
-                            outputSchema?: unknown;
-                            server?: string;
-                            source: "builtin" | "management" | "mcp" | "edge";
-                        }[];
+                        items: components["schemas"]["Tool"][];
                         next_cursor: string | null;
                         protocol: "seal/v1";
                         security_context: string | null;
-                        tools: {
-                            aliases: string[];
-                            annotations: {
-                                destructiveHint: boolean;
-                                idempotentHint: boolean;
-                                openWorldHint: boolean;
-                                readOnlyHint: boolean;
-                            };
-                            description: string;
-                            executor: "sandbox" | "server" | "edge";
-                            fleetCapable?: boolean;
-                            input_schema: unknown;
-                            inputSchema: unknown;
-                            name: string;
-                            outputSchema?: unknown;
-                            server?: string;
-                            source: "builtin" | "management" | "mcp" | "edge";
-                        }[];
+                        tools: components["schemas"]["Tool"][];
                     };
                 };
             };
@@ -13860,16 +9796,9 @@ export interface operations {
                 offset?: number;
                 path_prefix?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -13883,19 +9812,12 @@ export interface operations {
     };
     getSecretsByPath: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 path: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Secret"];
                 };
@@ -13904,7 +9826,6 @@ export interface operations {
     };
     putSecretsByPath: {
         parameters: {
-            query?: never;
             header?: {
                 "If-Match"?: string;
                 "If-None-Match"?: string;
@@ -13912,7 +9833,6 @@ export interface operations {
             path: {
                 path: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -13921,9 +9841,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["SecretWritten"];
                 };
@@ -13932,7 +9849,6 @@ export interface operations {
     };
     postSecretsByPath: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: string;
                 "If-Match"?: string;
@@ -13941,7 +9857,6 @@ export interface operations {
             path: {
                 path: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -13950,9 +9865,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["SecretWritten"];
                 };
@@ -13961,21 +9873,14 @@ export interface operations {
     };
     deleteSecretsByPath: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 path: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": components["schemas"]["SecretDeleted"];
+                    "application/json": components["schemas"]["DeletedByPath"];
                 };
             };
         };
@@ -13987,16 +9892,9 @@ export interface operations {
                 limit?: number;
                 offset?: number;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -14010,12 +9908,9 @@ export interface operations {
     };
     postSecurityContexts: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -14024,9 +9919,6 @@ export interface operations {
         };
         responses: {
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["SecurityContext"];
                 };
@@ -14035,19 +9927,12 @@ export interface operations {
     };
     getSecurityContextsByName: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 name: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["SecurityContext"];
                 };
@@ -14056,14 +9941,12 @@ export interface operations {
     };
     putSecurityContextsByName: {
         parameters: {
-            query?: never;
             header?: {
                 "If-Match"?: string;
             };
             path: {
                 name: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -14072,9 +9955,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["SecurityContext"];
                 };
@@ -14086,49 +9966,31 @@ export interface operations {
             query?: {
                 force?: boolean;
             };
-            header?: never;
             path: {
                 name: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": components["schemas"]["DeletedToolServer"];
+                    "application/json": components["schemas"]["DeletedByName"];
                 };
             };
         };
     };
     postSecurityContextsByNameEvaluate: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 name: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    arguments?: {
-                        [key: string]: unknown;
-                    };
-                    execution_id?: string;
-                    tool_name: string;
-                };
+                "application/json": components["schemas"]["EvaluateCall"];
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["SecurityContextVerdict"];
                 };
@@ -14150,16 +10012,9 @@ export interface operations {
                 type?: string;
                 until?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -14185,16 +10040,9 @@ export interface operations {
                 to?: string;
                 workflow_execution_id?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -14208,14 +10056,11 @@ export interface operations {
     };
     postStimuli: {
         parameters: {
-            query?: never;
             header?: {
                 "idempotency-key"?: string;
                 prefer?: string;
                 "x-idempotency-key"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -14224,17 +10069,11 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["StimulusRouted"] | components["schemas"]["StimulusIgnored"];
                 };
             };
             202: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["StimulusReceived"];
                 };
@@ -14243,19 +10082,12 @@ export interface operations {
     };
     getStimuliById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["StimulusDetail"];
                 };
@@ -14264,12 +10096,9 @@ export interface operations {
     };
     postStimuliByIdDiscard: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -14278,9 +10107,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Stimulus"];
                 };
@@ -14289,14 +10115,12 @@ export interface operations {
     };
     postStimuliByIdReplay: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: string;
             };
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -14305,17 +10129,11 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["StimulusReplayed"];
                 };
             };
             202: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ReplayReceived"];
                 };
@@ -14335,16 +10153,9 @@ export interface operations {
                 to?: string;
                 workflow_execution_id?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -14358,12 +10169,9 @@ export interface operations {
     };
     postStimuliDeadLettersReplay: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -14372,9 +10180,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["StimuliReplayed"];
                 };
@@ -14389,16 +10194,9 @@ export interface operations {
                 offset?: number;
                 source?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -14411,12 +10209,7 @@ export interface operations {
         };
     };
     postStimulusRoutes: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
                 "application/json": components["schemas"]["NewSource"];
@@ -14424,9 +10217,6 @@ export interface operations {
         };
         responses: {
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ChangedSource"];
                 };
@@ -14435,19 +10225,12 @@ export interface operations {
     };
     getStimulusRoutesById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Source"];
                 };
@@ -14456,12 +10239,9 @@ export interface operations {
     };
     putStimulusRoutesById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -14470,9 +10250,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ChangedSource"];
                 };
@@ -14481,19 +10258,12 @@ export interface operations {
     };
     deleteStimulusRoutesById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["SourceDeleted"];
                 };
@@ -14502,12 +10272,9 @@ export interface operations {
     };
     patchStimulusRoutesById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -14516,9 +10283,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ChangedSource"];
                 };
@@ -14527,12 +10291,9 @@ export interface operations {
     };
     postStimulusRoutesByIdRotateSecret: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -14541,9 +10302,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["SecretRotated"];
                 };
@@ -14551,18 +10309,9 @@ export interface operations {
         };
     };
     getStimulusRoutesRouter: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Router"];
                 };
@@ -14570,12 +10319,7 @@ export interface operations {
         };
     };
     putStimulusRoutesRouter: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
                 "application/json": components["schemas"]["RouterRequest"];
@@ -14583,9 +10327,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Router"];
                 };
@@ -14593,18 +10334,9 @@ export interface operations {
         };
     };
     deleteStimulusRoutesRouter: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["RouterDeleted"];
                 };
@@ -14626,16 +10358,9 @@ export interface operations {
                 type?: string;
                 until?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -14656,16 +10381,9 @@ export interface operations {
                 offset?: number;
                 status?: "active" | "dissolving" | "dissolved";
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -14679,91 +10397,29 @@ export interface operations {
     };
     getSwarmsById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        created_at: string;
-                        dissolved_at: string | null;
-                        id: string;
-                        lock_count: number;
-                        locks: {
-                            acquired_at: string;
-                            expires_at: string;
-                            held_by: string;
-                            resource_id: string;
-                        }[];
-                        member_count: number;
-                        member_ids: string[];
-                        parent_execution_id: string;
-                        recent_message_count: number;
-                        recent_messages: {
-                            from: string;
-                            payload_bytes: number;
-                            sent_at: string;
-                            to: string;
-                        }[];
-                        status: "active" | "dissolving" | "dissolved";
-                        swarm: {
-                            created_at: string;
-                            dissolved_at: string | null;
-                            id: string;
-                            lock_count: number;
-                            locks: {
-                                acquired_at: string;
-                                expires_at: string;
-                                held_by: string;
-                                resource_id: string;
-                            }[];
-                            member_count: number;
-                            member_ids: string[];
-                            parent_execution_id: string;
-                            recent_message_count: number;
-                            recent_messages: {
-                                from: string;
-                                payload_bytes: number;
-                                sent_at: string;
-                                to: string;
-                            }[];
-                            status: "active" | "dissolving" | "dissolved";
-                            swarm_id: string;
-                            tenant_id: string;
-                        };
-                        swarm_id: string;
-                        tenant_id: string;
-                    };
+                    "application/json": components["schemas"]["SwarmDetail"];
                 };
             };
         };
     };
     postSwarmsByIdCancel: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: string;
             };
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Swarm"];
                 };
@@ -14777,16 +10433,9 @@ export interface operations {
                 limit?: number;
                 offset?: number;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -14800,12 +10449,9 @@ export interface operations {
     };
     postTeams: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -14814,41 +10460,20 @@ export interface operations {
         };
         responses: {
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        created_at: string;
-                        display_name: string;
-                        id: string;
-                        member_count: number;
-                        role: ("owner" | "admin" | "member") | null;
-                        slug: string;
-                        status: "active" | "suspended" | "plan_suspended";
-                        team: components["schemas"]["Team"];
-                        tenant_id: string;
-                        tier: "free" | "pro" | "business" | "enterprise";
-                    };
+                    "application/json": components["schemas"]["TeamMade"];
                 };
             };
         };
     };
     deleteTeamsById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             204: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content?: never;
             };
         };
@@ -14866,16 +10491,9 @@ export interface operations {
                 tool_name?: string;
                 until?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -14889,47 +10507,14 @@ export interface operations {
     };
     getToolInvocationsById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        agent_id: string | null;
-                        approval_id: string | null;
-                        arguments: unknown;
-                        arguments_sha256: string | null;
-                        capability_index: number | null;
-                        code: string | null;
-                        context_version: number | null;
-                        count: number;
-                        decision: "allow" | "deny";
-                        duration_ms: number | null;
-                        edited_arguments: unknown;
-                        entry: "seal" | "dispatch" | "mcp" | "workflow";
-                        execution_id: string | null;
-                        id: string;
-                        iteration_number: number | null;
-                        outcome: "waiting" | "running" | "success" | "failed" | "interrupted" | "withdrawn";
-                        request_id: string | null;
-                        result: unknown;
-                        result_bytes: number | null;
-                        security_context: string | null;
-                        session_id: string | null;
-                        started_at: string;
-                        tenant_id: string;
-                        tool_name: string;
-                        violation_type: string | null;
-                    };
+                    "application/json": components["schemas"]["ToolInvocationDetail"];
                 };
             };
         };
@@ -14941,16 +10526,9 @@ export interface operations {
                 limit?: number;
                 offset?: number;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -14964,12 +10542,9 @@ export interface operations {
     };
     postToolServers: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -14978,9 +10553,6 @@ export interface operations {
         };
         responses: {
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ToolServer"];
                 };
@@ -14989,19 +10561,12 @@ export interface operations {
     };
     getToolServersByName: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 name: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ToolServer"];
                 };
@@ -15010,33 +10575,23 @@ export interface operations {
     };
     deleteToolServersByName: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 name: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": components["schemas"]["DeletedToolServer"];
+                    "application/json": components["schemas"]["DeletedByName"];
                 };
             };
         };
     };
     patchToolServersByName: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 name: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -15045,9 +10600,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ToolServer"];
                 };
@@ -15056,12 +10608,9 @@ export interface operations {
     };
     postToolServersByNameAccept: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 name: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -15072,9 +10621,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ToolServer"];
                 };
@@ -15086,18 +10632,12 @@ export interface operations {
             query?: {
                 limit?: number;
             };
-            header?: never;
             path: {
                 name: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -15111,19 +10651,12 @@ export interface operations {
     };
     postToolServersByNameRestart: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 name: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             202: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ToolServer"];
                 };
@@ -15137,18 +10670,12 @@ export interface operations {
                 limit?: number;
                 offset?: number;
             };
-            header?: never;
             path: {
                 name: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -15170,82 +10697,32 @@ export interface operations {
                 offset?: number;
                 to?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        count: number;
-                        from: string;
-                        group_by: "day" | "agent" | "model" | "workflow" | "tool";
-                        items: components["schemas"]["UsageRow"][];
-                        next_cursor: string | null;
-                        to: string;
-                        totals: components["schemas"]["UsageTotals"];
-                        usage: components["schemas"]["UsageRow"][];
-                    };
-                    "text/csv": unknown;
+                    "application/json": components["schemas"]["UsageReport"];
+                    "text/csv": string;
                 };
             };
         };
     };
     getUserRateLimits: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        buckets: components["schemas"]["UserRate"][];
-                        count: number;
-                        items: components["schemas"]["UserRate"][];
-                        tenant_id: string;
-                        tier: string;
-                        usage: components["schemas"]["UserRate"][];
-                        user_id: string;
-                    };
+                    "application/json": components["schemas"]["UserRates"];
                 };
             };
         };
     };
     getUserRateLimitsUsage: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        buckets: components["schemas"]["UserRate"][];
-                        count: number;
-                        items: components["schemas"]["UserRate"][];
-                        tenant_id: string;
-                        tier: string;
-                        usage: components["schemas"]["UserRate"][];
-                        user_id: string;
-                    };
+                    "application/json": components["schemas"]["UserRates"];
                 };
             };
         };
@@ -15258,16 +10735,9 @@ export interface operations {
                 limit?: number;
                 offset?: number;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -15283,12 +10753,9 @@ export interface operations {
     };
     postVolumes: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -15297,9 +10764,6 @@ export interface operations {
         };
         responses: {
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Volume"];
                 };
@@ -15308,19 +10772,12 @@ export interface operations {
     };
     getVolumesById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Volume"];
                 };
@@ -15329,19 +10786,12 @@ export interface operations {
     };
     deleteVolumesById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         id: string;
@@ -15354,12 +10804,9 @@ export interface operations {
     };
     patchVolumesById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -15368,9 +10815,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Volume"];
                 };
@@ -15385,41 +10829,17 @@ export interface operations {
                 offset?: number;
                 path?: string;
             };
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
-                        entries: {
-                            is_dir: boolean;
-                            mime_type: string | null;
-                            modified_at: string;
-                            name: string;
-                            path: string;
-                            sha256: string | null;
-                            size_bytes: number;
-                            type: "file" | "dir";
-                        }[];
-                        items: {
-                            is_dir: boolean;
-                            mime_type: string | null;
-                            modified_at: string;
-                            name: string;
-                            path: string;
-                            sha256: string | null;
-                            size_bytes: number;
-                            type: "file" | "dir";
-                        }[];
+                        entries: components["schemas"]["FileEntry"][];
+                        items: components["schemas"]["FileEntry"][];
                         next_cursor: string | null;
                         path: string;
                     };
@@ -15432,20 +10852,14 @@ export interface operations {
             query: {
                 path: string;
             };
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": components["schemas"]["SecretDeleted"];
+                    "application/json": components["schemas"]["DeletedByPath"];
                 };
             };
         };
@@ -15455,34 +10869,22 @@ export interface operations {
             query: {
                 path: string;
             };
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "*/*": unknown;
                 };
             };
             206: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "*/*": unknown;
                 };
             };
             304: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "*/*": unknown;
                 };
@@ -15500,7 +10902,6 @@ export interface operations {
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -15509,9 +10910,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         created_at: string;
@@ -15524,14 +10922,12 @@ export interface operations {
     };
     postVolumesByIdFilesMove: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: string;
             };
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -15540,9 +10936,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         from: string;
@@ -15559,18 +10952,12 @@ export interface operations {
             query?: {
                 path?: string;
             };
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         is_dir: boolean;
@@ -15592,18 +10979,24 @@ export interface operations {
             query?: {
                 path?: string;
             };
-            header?: never;
+            header?: {
+                "X-Filename"?: string;
+            };
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+                "multipart/form-data": {
+                    file: string;
+                    path?: string;
+                };
+            };
+        };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["FileUploaded"];
                 };
@@ -15611,18 +11004,9 @@ export interface operations {
         };
     };
     getVolumesQuota: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["StorageQuota"];
                 };
@@ -15631,7 +11015,6 @@ export interface operations {
     };
     postWebhooksBySource: {
         parameters: {
-            query?: never;
             header?: {
                 prefer?: string;
                 "x-idempotency-key"?: string;
@@ -15640,14 +11023,15 @@ export interface operations {
             path: {
                 source: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "*/*": string;
+                "application/json": unknown;
+            };
+        };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["StimulusRouted"] | ({
                         challenge: unknown;
@@ -15659,9 +11043,6 @@ export interface operations {
                 };
             };
             202: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["StimulusReceived"];
                 };
@@ -15670,7 +11051,6 @@ export interface operations {
     };
     postWebhooksBySourceByRouteId: {
         parameters: {
-            query?: never;
             header?: {
                 prefer?: string;
                 "x-idempotency-key"?: string;
@@ -15680,14 +11060,15 @@ export interface operations {
                 route_id: string;
                 source: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "*/*": string;
+                "application/json": unknown;
+            };
+        };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["StimulusRouted"] | ({
                         challenge: unknown;
@@ -15699,9 +11080,6 @@ export interface operations {
                 };
             };
             202: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["StimulusReceived"];
                 };
@@ -15710,26 +11088,22 @@ export interface operations {
     };
     postWebhooksStripe: {
         parameters: {
-            query?: never;
             header: {
                 "Stripe-Signature": string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
-                "*/*": {
+                "application/json": {
                     id: string;
                     type: string;
+                } & {
+                    [key: string]: unknown;
                 };
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         duplicate?: true;
@@ -15751,16 +11125,9 @@ export interface operations {
                 tag?: string;
                 visible?: boolean;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -15778,24 +11145,20 @@ export interface operations {
                 force?: boolean;
                 scope?: "tenant" | "global";
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
-                "*/*": components["schemas"]["WorkflowManifest"] | {
+                "application/json": components["schemas"]["WorkflowManifest"] | {
                     manifest: components["schemas"]["WorkflowManifest"];
                 } | {
                     manifest_yaml: string;
                 };
+                "application/yaml": string;
+                "text/plain": string;
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowRegistered"];
                 };
@@ -15807,25 +11170,19 @@ export interface operations {
             query?: {
                 version?: string;
             };
-            header?: never;
             path: {
                 ref: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowDetail"];
-                    "application/x-yaml": unknown;
-                    "application/yaml": unknown;
-                    "text/plain": unknown;
-                    "text/x-yaml": unknown;
-                    "text/yaml": unknown;
+                    "application/x-yaml": string;
+                    "application/yaml": string;
+                    "text/plain": string;
+                    "text/x-yaml": string;
+                    "text/yaml": string;
                 };
             };
         };
@@ -15836,18 +11193,12 @@ export interface operations {
                 force?: boolean;
                 version?: string;
             };
-            header?: never;
             path: {
                 ref: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowDeleted"];
                 };
@@ -15865,7 +11216,6 @@ export interface operations {
             path: {
                 ref: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -15874,9 +11224,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowStarted"];
                 };
@@ -15894,7 +11241,6 @@ export interface operations {
             path: {
                 ref: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -15903,9 +11249,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowStarted"];
                 };
@@ -15914,19 +11257,12 @@ export interface operations {
     };
     getWorkflowsByRefSchedules: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 ref: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -15939,20 +11275,13 @@ export interface operations {
     };
     getWorkflowsByRefSchedulesById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
                 ref: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowSchedule"];
                 };
@@ -15961,7 +11290,6 @@ export interface operations {
     };
     postWorkflowsByRefSchedulesByIdBackfill: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: string;
             };
@@ -15969,7 +11297,6 @@ export interface operations {
                 id: string;
                 ref: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -15982,9 +11309,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         skipped: number;
@@ -15996,20 +11320,13 @@ export interface operations {
     };
     postWorkflowsByRefSchedulesByIdPause: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
                 ref: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowSchedule"];
                 };
@@ -16018,20 +11335,13 @@ export interface operations {
     };
     postWorkflowsByRefSchedulesByIdResume: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
                 ref: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowSchedule"];
                 };
@@ -16040,7 +11350,6 @@ export interface operations {
     };
     postWorkflowsByRefSchedulesByIdRun: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: string;
             };
@@ -16048,7 +11357,6 @@ export interface operations {
                 id: string;
                 ref: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -16059,9 +11367,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowStarted"];
                 };
@@ -16070,12 +11375,9 @@ export interface operations {
     };
     postWorkflowsByRefScope: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 ref: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -16084,9 +11386,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowScopeChanged"];
                 };
@@ -16095,12 +11394,9 @@ export interface operations {
     };
     patchWorkflowsByRefScope: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 ref: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -16109,9 +11405,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowScopeChanged"];
                 };
@@ -16125,18 +11418,12 @@ export interface operations {
                 limit?: number;
                 offset?: number;
             };
-            header?: never;
             path: {
                 ref: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -16150,24 +11437,17 @@ export interface operations {
     };
     getWorkflowsByRefVersionsByADiffByB: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 a: string;
                 b: string;
                 ref: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowVersionsDiff"];
-                    "text/plain": unknown;
+                    "text/plain": string;
                 };
             };
         };
@@ -16177,20 +11457,14 @@ export interface operations {
             query?: {
                 version?: string;
             };
-            header?: never;
             path: {
                 ref: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "text/yaml": unknown;
+                    "text/yaml": string;
                 };
             };
         };
@@ -16207,16 +11481,9 @@ export interface operations {
                 workflow_id?: string;
                 workflow_name?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -16230,19 +11497,12 @@ export interface operations {
     };
     getWorkflowsExecutionsById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowRunRecord"];
                 };
@@ -16251,19 +11511,12 @@ export interface operations {
     };
     deleteWorkflowsExecutionsById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowRunRemoved"];
                 };
@@ -16272,12 +11525,9 @@ export interface operations {
     };
     postWorkflowsExecutionsByIdCancel: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -16289,9 +11539,6 @@ export interface operations {
         };
         responses: {
             202: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowCancelRequested"];
                 };
@@ -16305,18 +11552,12 @@ export interface operations {
                 from?: number;
                 token?: string;
             };
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "text/event-stream": components["schemas"]["WorkflowEvent"];
                 };
@@ -16325,14 +11566,12 @@ export interface operations {
     };
     postWorkflowsExecutionsByIdFork: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: string;
             };
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -16341,9 +11580,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowForked"];
                 };
@@ -16352,19 +11588,12 @@ export interface operations {
     };
     getWorkflowsExecutionsByIdGraph: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowRunGraph"];
                 };
@@ -16381,29 +11610,16 @@ export interface operations {
                 status?: "pending" | "running" | "completed" | "failed" | "cancelled";
                 visit?: number;
             };
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
-                        items: {
-                            attempts: number;
-                            error: string | null;
-                            execution_id: string | null;
-                            index: number;
-                            result: unknown;
-                            status: "pending" | "running" | "completed" | "failed" | "cancelled";
-                        }[];
+                        items: components["schemas"]["RunItem"][];
                         next_cursor: string | null;
                     };
                 };
@@ -16412,13 +11628,10 @@ export interface operations {
     };
     postWorkflowsExecutionsByIdItemsByIndexCancel: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
                 index: number;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -16429,31 +11642,18 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        attempts: number;
-                        error: string | null;
-                        execution_id: string | null;
-                        index: number;
-                        result: unknown;
-                        status: "pending" | "running" | "completed" | "failed" | "cancelled";
-                    };
+                    "application/json": components["schemas"]["RunItem"];
                 };
             };
         };
     };
     postWorkflowsExecutionsByIdItemsByIndexRetry: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
                 index: number;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -16464,18 +11664,8 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        attempts: number;
-                        error: string | null;
-                        execution_id: string | null;
-                        index: number;
-                        result: unknown;
-                        status: "pending" | "running" | "completed" | "failed" | "cancelled";
-                    };
+                    "application/json": components["schemas"]["RunItem"];
                 };
             };
         };
@@ -16486,18 +11676,12 @@ export interface operations {
                 limit?: number;
                 offset?: number;
             };
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowLog"];
                 };
@@ -16511,18 +11695,12 @@ export interface operations {
                 from?: number;
                 token?: string;
             };
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "text/event-stream": components["schemas"]["WorkflowEvent"];
                 };
@@ -16531,19 +11709,12 @@ export interface operations {
     };
     postWorkflowsExecutionsByIdPause: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowRunRecord"];
                 };
@@ -16552,19 +11723,12 @@ export interface operations {
     };
     postWorkflowsExecutionsByIdResume: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowRunRecord"];
                 };
@@ -16573,14 +11737,12 @@ export interface operations {
     };
     postWorkflowsExecutionsByIdRetry: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: string;
             };
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -16589,9 +11751,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowRetried"];
                 };
@@ -16600,14 +11759,12 @@ export interface operations {
     };
     postWorkflowsExecutionsByIdSignal: {
         parameters: {
-            query?: never;
             header?: {
                 "Idempotency-Key"?: string;
             };
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -16616,9 +11773,6 @@ export interface operations {
         };
         responses: {
             202: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowSignalled"];
                 };
@@ -16632,18 +11786,12 @@ export interface operations {
                 from?: number;
                 token?: string;
             };
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "text/event-stream": components["schemas"]["WorkflowEvent"];
                 };
@@ -16651,12 +11799,7 @@ export interface operations {
         };
     };
     postWorkflowsExecutionsMigrate: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
                 "application/json": components["schemas"]["MigrateWorkflows"];
@@ -16664,9 +11807,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowsMigrated"];
                 };
@@ -16681,8 +11821,6 @@ export interface operations {
             header?: {
                 "Idempotency-Key"?: string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -16691,9 +11829,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowStarted"];
                 };
@@ -16706,24 +11841,20 @@ export interface operations {
                 force?: boolean;
                 scope?: "tenant" | "global";
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
-                "*/*": components["schemas"]["WorkflowManifest"] | {
+                "application/json": components["schemas"]["WorkflowManifest"] | {
                     manifest: components["schemas"]["WorkflowManifest"];
                 } | {
                     manifest_yaml: string;
                 };
+                "application/yaml": string;
+                "text/plain": string;
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowRegistered"];
                 };
@@ -16731,26 +11862,20 @@ export interface operations {
         };
     };
     postWorkflowsValidate: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
-                "*/*": components["schemas"]["WorkflowManifest"] | {
+                "application/json": components["schemas"]["WorkflowManifest"] | {
                     manifest: components["schemas"]["WorkflowManifest"];
                 } | {
                     manifest_yaml: string;
                 };
+                "application/yaml": string;
+                "text/plain": string;
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowJudgement"];
                 };

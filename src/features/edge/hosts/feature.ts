@@ -6,13 +6,13 @@ import { edgeCommands } from "../commands/feature.ts";
 import { hostFacts } from "./facts.ts";
 import { hostRecords } from "./records.ts";
 import { hostRoutes } from "./routes.ts";
-import { EdgeHost, EdgeHostDetail } from "./schema.ts";
+import { named } from "./schema.ts";
 import { createHosts } from "./service.ts";
 
 export const edgeHosts = defineFeature({
   name: "edge/hosts",
   needs: { audit, edgeCommands },
-  schemas: { EdgeHost, EdgeHostDetail },
+  schemas: named,
   tenantTables: ["edge_host_keys", "edge_hosts"],
   open({ sql, tenants, runtime, newId, info }, { audit, edgeCommands }) {
     const actors = () => runtime.of(edgeHost);
