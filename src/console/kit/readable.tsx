@@ -106,13 +106,15 @@ function joinedDiff(paragraphs: readonly string[]): string[] {
   const joined: string[] = [];
   for (const paragraph of paragraphs) {
     const last = joined.at(-1);
-    if (last !== undefined && isDiff(last) && /^[+\-@ ]/.test(paragraph)) joined[joined.length - 1] = `${last}\n\n${paragraph}`;
+    if (last !== undefined && isDiff(last) && /^[+\-@ ]/.test(paragraph))
+      joined[joined.length - 1] = `${last}\n\n${paragraph}`;
     else joined.push(paragraph);
   }
   return joined;
 }
 
-const isDiff = (text: string): boolean => /^@@ -\d+(,\d+)? \+\d+(,\d+)? @@/m.test(text) || /^--- .+\n\+\+\+ .+$/m.test(text);
+const isDiff = (text: string): boolean =>
+  /^@@ -\d+(,\d+)? \+\d+(,\d+)? @@/m.test(text) || /^--- .+\n\+\+\+ .+$/m.test(text);
 
 /** What is said before a diff stands before it. */
 function splitDiff(text: string): Part[] {

@@ -56,7 +56,9 @@ function Drawing({
   // biome-ignore lint/correctness/useExhaustiveDependencies: the shape stands for the graph
   const placed = useMemo(() => place(known.current, room, fixed), [shape, room, fixed]);
   useEffect(() => {
-    const frame = requestAnimationFrame(() => void flow.fitView({ ...fit, nodes: [...placed.boxes.keys()].map((id) => ({ id })) }));
+    const frame = requestAnimationFrame(
+      () => void flow.fitView({ ...fit, nodes: [...placed.boxes.keys()].map((id) => ({ id })) }),
+    );
     return () => cancelAnimationFrame(frame);
   }, [flow, placed]);
 
@@ -98,7 +100,11 @@ function Drawing({
         if (way === undefined) return [];
         const isTaken = edge.taken !== null && edge.taken > 0;
         const colour =
-          edge.kind === "compensate" ? "var(--color-violet)" : isTaken ? "var(--color-accent)" : "var(--color-ink-faint)";
+          edge.kind === "compensate"
+            ? "var(--color-violet)"
+            : isTaken
+              ? "var(--color-accent)"
+              : "var(--color-ink-faint)";
         return [
           {
             id: edge.id,
@@ -172,7 +178,9 @@ function Drawing({
           {placed.direction === "TB" ? <ArrowRight aria-hidden /> : <ArrowDown aria-hidden />}
         </IconButton>
       </Panel>
-      {graph.nodes.length > largeFrom && <MiniMap pannable className="max-sm:hidden" ariaLabel="Small map of the graph" />}
+      {graph.nodes.length > largeFrom && (
+        <MiniMap pannable className="max-sm:hidden" ariaLabel="Small map of the graph" />
+      )}
     </ReactFlow>
   );
 }

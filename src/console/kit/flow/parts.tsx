@@ -1,6 +1,25 @@
 /** One node of a graph, one edge, and the box around a group. */
-import { BaseEdge, type Edge, EdgeLabelRenderer, type EdgeProps, Handle, type Node, type NodeProps, Position } from "@xyflow/react";
-import { CheckCircle2, CircleAlert, CircleDot, CircleStop, Clock, LoaderCircle, RotateCcw, TimerOff, Ban } from "lucide-react";
+import {
+  BaseEdge,
+  type Edge,
+  EdgeLabelRenderer,
+  type EdgeProps,
+  Handle,
+  type Node,
+  type NodeProps,
+  Position,
+} from "@xyflow/react";
+import {
+  Ban,
+  CheckCircle2,
+  CircleAlert,
+  CircleDot,
+  CircleStop,
+  Clock,
+  LoaderCircle,
+  RotateCcw,
+  TimerOff,
+} from "lucide-react";
 import { classes } from "../classes.ts";
 import { type Tone, toneText, wordsOf } from "../status.tsx";
 import { inert } from "../text.tsx";
@@ -59,7 +78,9 @@ export function StatePart({ data: { node, direction, isChosen, choose } }: NodeP
           isChosen && "outline-2 outline-accent outline-offset-2",
         )}
       >
-        <span className={classes("flex size-8 shrink-0 items-center justify-center rounded-control", pictureTones[tone])}>
+        <span
+          className={classes("flex size-8 shrink-0 items-center justify-center rounded-control", pictureTones[tone])}
+        >
           <Picture aria-hidden className="size-4" />
         </span>
         <span className="flex min-w-0 flex-1 flex-col">

@@ -11,8 +11,8 @@ import {
   type LucideIcon,
   Server,
   SquareTerminal,
-  Users,
   UserCheck,
+  Users,
   Workflow,
   Wrench,
 } from "lucide-react";
@@ -38,6 +38,11 @@ const pictures: Readonly<Record<string, LucideIcon>> = {
 export const pictureOf = (kind: string): LucideIcon => pictures[kind] ?? CircleHelp;
 
 /** Results of states beside the statuses of records. */
-const results: Readonly<Record<string, Tone>> = { success: "good", responded: "good", complete: "good", skipped: "neutral" };
+const results: Readonly<Record<string, Tone>> = {
+  success: "good",
+  responded: "good",
+  complete: "good",
+  skipped: "neutral",
+};
 
 export const resultTone = (status: string): Tone => results[status] ?? toneOf(status);

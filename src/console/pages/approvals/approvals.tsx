@@ -76,7 +76,15 @@ function useWaiting() {
 }
 
 const textOf = (one: Pending): string =>
-  [one.id, one.execution_id, one.workflow_name, one.state_name, one.prompt, one.tool_call?.tool, one.tool_call?.agent_name]
+  [
+    one.id,
+    one.execution_id,
+    one.workflow_name,
+    one.state_name,
+    one.prompt,
+    one.tool_call?.tool,
+    one.tool_call?.agent_name,
+  ]
     .join(" ")
     .toLowerCase();
 
@@ -88,7 +96,11 @@ function Inbox({ id, list }: { readonly id: string | null; readonly list: Waitin
   const order = useRef<readonly string[]>([]);
   if (at >= 0) order.current = rows.map((row) => row.id);
   const open = (next: string | null) =>
-    void navigate({ to: next === null ? "/approvals" : `/approvals/${next}`, search: filters as never, replace: id !== null });
+    void navigate({
+      to: next === null ? "/approvals" : `/approvals/${next}`,
+      search: filters as never,
+      replace: id !== null,
+    });
   const step = (by: 1 | -1) => {
     const next = rows[at < 0 ? 0 : Math.max(0, Math.min(rows.length - 1, at + by))];
     if (next !== undefined) open(next.id);
@@ -128,7 +140,8 @@ function Inbox({ id, list }: { readonly id: string | null; readonly list: Waitin
               <Loading className="p-4" />
             ) : rows.length === 0 ? (
               <Empty icon={CheckSquare} title="Nothing waits for a decision">
-                Workflows with a Human state, fleet runs on many hosts and tool calls that a policy asks about come here.
+                Workflows with a Human state, fleet runs on many hosts and tool calls that a policy asks about come
+                here.
               </Empty>
             ) : (
               <List rows={rows} id={id} />
@@ -176,7 +189,11 @@ function List({ rows, id }: { readonly rows: readonly Pending[]; readonly id: st
     if (id !== null) box.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
   }, [id]);
   return (
-    <ul ref={box} aria-label="Approvals that wait" className="m-0 max-h-[calc(100dvh-16rem)] min-h-40 list-none overflow-auto p-0">
+    <ul
+      ref={box}
+      aria-label="Approvals that wait"
+      className="m-0 max-h-[calc(100dvh-16rem)] min-h-40 list-none overflow-auto p-0"
+    >
       {rows.map((row) => {
         const isShown = row.id === id;
         return (
@@ -195,7 +212,9 @@ function List({ rows, id }: { readonly rows: readonly Pending[]; readonly id: st
                 <span className="min-w-0 flex-1 truncate font-medium">{inert(nameOf(row))}</span>
                 <Ago at={row.created_at} className="shrink-0 text-2xs text-ink-faint tabular-nums" />
               </span>
-              <span className="mt-0.5 line-clamp-2 break-words text-ink-soft text-xs">{inert(row.prompt.slice(0, 300))}</span>
+              <span className="mt-0.5 line-clamp-2 break-words text-ink-soft text-xs">
+                {inert(row.prompt.slice(0, 300))}
+              </span>
               <span className="mt-1 flex items-center gap-2 text-2xs text-ink-faint">
                 {kindWords[row.kind] ?? row.kind}
                 {row.quorum > 1 && (

@@ -40,7 +40,10 @@ export function Decide({ approval, keys = false, large = null, onDecided }: Deci
     setFeedback("");
     setChoice(unchanged);
     if (decided.status === "pending")
-      tell("Your approval is counted", `${decided.approvals ?? 1} of ${decided.quorum ?? approval.quorum} have approved.`);
+      tell(
+        "Your approval is counted",
+        `${decided.approvals ?? 1} of ${decided.quorum ?? approval.quorum} have approved.`,
+      );
     else tell(verdict === "approve" ? "Approved" : "Rejected", nameOf(approval));
     onDecided?.();
   };

@@ -52,7 +52,10 @@ function Shown({ approval, onDecided, back }: Omit<DetailProps, "id"> & { readon
   const hosts = fleet?.targets_resolved ?? 0;
   const large =
     approval.kind === "fleet_run" && hosts >= manyHosts
-      ? { about: `${fleet?.tool ?? "It"} runs on ${hosts} hosts as soon as it is approved. That cannot be undone.`, typed: String(hosts) }
+      ? {
+          about: `${fleet?.tool ?? "It"} runs on ${hosts} hosts as soon as it is approved. That cannot be undone.`,
+          typed: String(hosts),
+        }
       : null;
   // An approval without hosts named in its tool call is sent to no one by e-mail.
   const mayLink = isPending && can("approval:approve") && call === null;
@@ -63,7 +66,10 @@ function Shown({ approval, onDecided, back }: Omit<DetailProps, "id"> & { readon
         <div className="flex flex-wrap items-center gap-x-2.5 gap-y-1">
           <h2 className="m-0 min-w-0 break-words font-semibold text-lg leading-6">{inert(nameOf(approval))}</h2>
           <Badge tone="violet">{kindWords[approval.kind] ?? approval.kind}</Badge>
-          <Status status={isPending ? "waiting" : approval.status} label={isPending ? "waits for you" : wordsOf(approval.status)} />
+          <Status
+            status={isPending ? "waiting" : approval.status}
+            label={isPending ? "waits for you" : wordsOf(approval.status)}
+          />
           <span className="ml-auto flex items-center gap-1">
             {mayLink && (
               <Button small look="ghost" onClick={() => link(true)}>
@@ -94,11 +100,7 @@ function Shown({ approval, onDecided, back }: Omit<DetailProps, "id"> & { readon
 
       {!isPending && <Outcome approval={approval} />}
 
-      {call === null ? (
-        <Readable text={approval.prompt} />
-      ) : (
-        <CallShown approval={approval} call={call} />
-      )}
+      {call === null ? <Readable text={approval.prompt} /> : <CallShown approval={approval} call={call} />}
       {fleet !== null && (
         <Facts
           of={[
@@ -148,7 +150,9 @@ function Rules({ approval }: { readonly approval: ApprovalRecord }) {
         : "it has failed with a time-out";
   return (
     <p className="mt-3 mb-0 text-ink-faint text-xs">
-      {approvers.length === 0 ? "Each person who may approve can decide." : `Only ${inert(approvers.join(", "))} can decide.`}
+      {approvers.length === 0
+        ? "Each person who may approve can decide."
+        : `Only ${inert(approvers.join(", "))} can decide.`}
       {required_role !== null && ` The role ${inert(required_role)} is needed.`}
       {quorum > 1 && ` ${approvals} of ${quorum} people have approved.`} Without a decision {late}.
     </p>
@@ -190,7 +194,9 @@ function Before({ runId }: { readonly runId: string }) {
   });
   return (
     <details onToggle={(event) => open(event.currentTarget.open)}>
-      <summary className="cursor-pointer font-medium text-ink-soft text-xs">What the run was given and has done</summary>
+      <summary className="cursor-pointer font-medium text-ink-soft text-xs">
+        What the run was given and has done
+      </summary>
       <div className="mt-2 flex flex-col gap-3">
         {error !== null && <Trouble error={error} />}
         {isOpen && data === undefined && error === null && <Loading lines={3} />}

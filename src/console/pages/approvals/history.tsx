@@ -28,7 +28,13 @@ const columns: readonly Column<Row>[] = [
     width: "minmax(8rem, 1fr)",
     cell: ({ decided_by, via }) => inert(decided_by?.email ?? decided_by?.sub ?? wordsOf(via ?? "")),
   },
-  { id: "feedback", title: "Feedback", wide: true, width: "minmax(8rem, 1.4fr)", cell: ({ feedback }) => inert(feedback ?? "") },
+  {
+    id: "feedback",
+    title: "Feedback",
+    wide: true,
+    width: "minmax(8rem, 1.4fr)",
+    cell: ({ feedback }) => inert(feedback ?? ""),
+  },
   { id: "kind", title: "Kind", wide: true, width: "7rem", cell: ({ kind }) => kindWords[kind] ?? kind },
   {
     id: "took",

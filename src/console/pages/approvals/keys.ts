@@ -43,7 +43,8 @@ export function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof Element)) return false;
   if (target.shadowRoot !== null) return true;
   return (
-    target.closest("input, textarea, select, [contenteditable], [role=dialog], [role=alertdialog], [role=menu], [role=listbox]") !==
-    null
+    target.closest(
+      "input, textarea, select, [contenteditable], [role=dialog], [role=alertdialog], [role=menu], [role=listbox]",
+    ) !== null
   );
 }

@@ -102,7 +102,10 @@ export function CallChoices({
   readonly choice: CallChoice;
   readonly onChange: (choice: CallChoice) => void;
 }) {
-  const grants = (["none", "execution", "tool"] as const).slice(0, ["none", "execution", "tool"].indexOf(call.remember) + 1);
+  const grants = (["none", "execution", "tool"] as const).slice(
+    0,
+    ["none", "execution", "tool"].indexOf(call.remember) + 1,
+  );
   return (
     <>
       {call.editable && choice.text === null && (

@@ -24,14 +24,39 @@ const columns: readonly Column<Run>[] = [
     title: "Status",
     width: "8rem",
     cell: ({ status, waiting_for, paused_at }) => (
-      <Status status={paused_at !== null ? "paused" : status === "running" && waiting_for !== null ? "waiting" : status} />
+      <Status
+        status={paused_at !== null ? "paused" : status === "running" && waiting_for !== null ? "waiting" : status}
+      />
     ),
   },
-  { id: "workflow", title: "Workflow", width: "minmax(9rem, 1.4fr)", cell: ({ workflow_name }) => inert(workflow_name) },
-  { id: "version", title: "Version", width: "6rem", wide: true, cell: ({ workflow_version }) => inert(workflow_version) },
-  { id: "state", title: "State", width: "minmax(7rem, 1fr)", wide: true, cell: ({ current_state }) => inert(current_state ?? "") },
+  {
+    id: "workflow",
+    title: "Workflow",
+    width: "minmax(9rem, 1.4fr)",
+    cell: ({ workflow_name }) => inert(workflow_name),
+  },
+  {
+    id: "version",
+    title: "Version",
+    width: "6rem",
+    wide: true,
+    cell: ({ workflow_version }) => inert(workflow_version),
+  },
+  {
+    id: "state",
+    title: "State",
+    width: "minmax(7rem, 1fr)",
+    wide: true,
+    cell: ({ current_state }) => inert(current_state ?? ""),
+  },
   { id: "error", title: "Error", width: "minmax(8rem, 1.6fr)", wide: true, cell: ({ error }) => inert(error ?? "") },
-  { id: "took", title: "Took", width: "6rem", right: true, cell: ({ started_at, ended_at }) => <Duration from={started_at} to={ended_at} /> },
+  {
+    id: "took",
+    title: "Took",
+    width: "6rem",
+    right: true,
+    cell: ({ started_at, ended_at }) => <Duration from={started_at} to={ended_at} />,
+  },
   { id: "started", title: "Started", width: "7rem", cell: ({ started_at }) => <Ago at={started_at} /> },
   { id: "id", title: "Id", width: "9rem", wide: true, cell: ({ id }) => <Copyable value={id} short /> },
 ];
@@ -44,7 +69,8 @@ export function Runs() {
   const isId = q !== undefined && uuid.test(q);
   const list = useList<Run>(["run", "list", status, q, parent, schedule], async (cursor) => {
     // An id is one run: it is read by itself.
-    if (isId) return { items: [await answer(svc.GET("/v1/workflows/executions/{id}", { params: { path: { id: q } } }))] };
+    if (isId)
+      return { items: [await answer(svc.GET("/v1/workflows/executions/{id}", { params: { path: { id: q } } }))] };
     const query = {
       limit: 100,
       ...(cursor === undefined ? {} : { cursor }),

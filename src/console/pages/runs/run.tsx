@@ -2,8 +2,8 @@
 import { Link, useParams } from "@tanstack/react-router";
 import { CircleAlert } from "lucide-react";
 import { useMemo } from "react";
-import { Flow } from "../../kit/flow.tsx";
 import { useFilters } from "../../kit/filters.tsx";
+import { Flow } from "../../kit/flow.tsx";
 import { Value } from "../../kit/json.tsx";
 import { Loading, Page, Panel, Trouble } from "../../kit/page.tsx";
 import { Badge, Status } from "../../kit/status.tsx";
@@ -42,7 +42,10 @@ function Shown({ run }: { readonly run: RunRecord }) {
   const shape = useRunShape(run.id, run.workflow_version);
   const definition = useDefinition(run.workflow_id);
   const entries = useMemo(() => entriesOf(events), [events]);
-  const waits = useMemo(() => (run.ended_at === null ? waitsOf(run, entries, definition) : []), [run, entries, definition]);
+  const waits = useMemo(
+    () => (run.ended_at === null ? waitsOf(run, entries, definition) : []),
+    [run, entries, definition],
+  );
   const waiting = useMemo(() => new Set(waits.map(({ state }) => state)), [waits]);
   const graph = useMemo(
     () => (shape.data === undefined ? null : runFlow(shape.data, definition, entries, waiting)),
@@ -56,7 +59,9 @@ function Shown({ run }: { readonly run: RunRecord }) {
       title={run.workflow_name}
       beside={
         <>
-          <Status status={run.paused_at !== null && run.ended_at === null ? "paused" : isWaiting ? "waiting" : run.status} />
+          <Status
+            status={run.paused_at !== null && run.ended_at === null ? "paused" : isWaiting ? "waiting" : run.status}
+          />
           <Badge>{inert(run.workflow_version)}</Badge>
           {run.compensation.status !== "none" && <Badge tone="violet">compensation {run.compensation.status}</Badge>}
         </>
@@ -83,7 +88,13 @@ function Shown({ run }: { readonly run: RunRecord }) {
                   <Panel title="Graph" flush>
                     {shape.error !== null && <Trouble error={shape.error} />}
                     {graph !== null && (
-                      <Flow graph={graph} label={`Graph of ${run.workflow_name}`} height="32rem" selected={chosen} onSelect={choose} />
+                      <Flow
+                        graph={graph}
+                        label={`Graph of ${run.workflow_name}`}
+                        height="32rem"
+                        selected={chosen}
+                        onSelect={choose}
+                      />
                     )}
                   </Panel>
                   <Panel title="Input">
@@ -94,14 +105,30 @@ function Shown({ run }: { readonly run: RunRecord }) {
                   </Panel>
                 </div>
                 <Panel title="States entered" flush className="self-start">
-                  <Timeline runId={run.id} entries={entries} definition={definition} waiting={waiting} chosen={chosen} onChoose={choose} />
+                  <Timeline
+                    runId={run.id}
+                    entries={entries}
+                    definition={definition}
+                    waiting={waiting}
+                    chosen={chosen}
+                    onChoose={choose}
+                  />
                 </Panel>
               </div>
             ),
           },
           { id: "children", label: "Started", content: filters.tab === "children" && <Children runId={run.id} /> },
-          { id: "blackboard", label: "Blackboard", content: filters.tab === "blackboard" && <Value value={run.blackboard} /> },
-          { id: "log", label: "Log", beside: <Badge>{events.length}</Badge>, content: filters.tab === "log" && <Value value={events.slice(-500)} open={1} /> },
+          {
+            id: "blackboard",
+            label: "Blackboard",
+            content: filters.tab === "blackboard" && <Value value={run.blackboard} />,
+          },
+          {
+            id: "log",
+            label: "Log",
+            beside: <Badge>{events.length}</Badge>,
+            content: filters.tab === "log" && <Value value={events.slice(-500)} open={1} />,
+          },
           { id: "json", label: "JSON", content: filters.tab === "json" && <Value value={run} /> },
         ]}
       />

@@ -15,11 +15,29 @@ import { Ago } from "../../kit/time.tsx";
 type Workflow = Schemas["Workflow"];
 
 const columns: readonly Column<Workflow>[] = [
-  { id: "name", title: "Name", width: "minmax(9rem, 1.2fr)", cell: ({ name }) => <span className="font-medium">{inert(name)}</span> },
-  { id: "description", title: "What it does", wide: true, width: "minmax(10rem, 2fr)", cell: ({ description }) => inert(description) },
+  {
+    id: "name",
+    title: "Name",
+    width: "minmax(9rem, 1.2fr)",
+    cell: ({ name }) => <span className="font-medium">{inert(name)}</span>,
+  },
+  {
+    id: "description",
+    title: "What it does",
+    wide: true,
+    width: "minmax(10rem, 2fr)",
+    cell: ({ description }) => inert(description),
+  },
   { id: "version", title: "Version", width: "6rem", cell: ({ version }) => inert(version) },
   { id: "scope", title: "Scope", wide: true, width: "5rem", cell: ({ scope }) => <Badge>{scope}</Badge> },
-  { id: "runs", title: "Runs", wide: true, right: true, width: "5rem", cell: ({ execution_count }) => execution_count.toLocaleString("en") },
+  {
+    id: "runs",
+    title: "Runs",
+    wide: true,
+    right: true,
+    width: "5rem",
+    cell: ({ execution_count }) => execution_count.toLocaleString("en"),
+  },
   { id: "updated", title: "Changed", width: "7rem", cell: ({ updated_at }) => <Ago at={updated_at} /> },
 ];
 
@@ -30,7 +48,12 @@ export function Workflows() {
     answer(
       svc.GET("/v1/workflows", {
         params: {
-          query: { visible: true, limit: 100, ...(tag === undefined ? {} : { tag }), ...(cursor === undefined ? {} : { cursor }) },
+          query: {
+            visible: true,
+            limit: 100,
+            ...(tag === undefined ? {} : { tag }),
+            ...(cursor === undefined ? {} : { cursor }),
+          },
         },
       }),
     ),

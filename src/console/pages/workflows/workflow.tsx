@@ -164,7 +164,13 @@ function Versions({ name }: { readonly name: string }) {
   return <Compared name={name} versions={data.items} />;
 }
 
-function Compared({ name, versions }: { readonly name: string; readonly versions: readonly Schemas["WorkflowVersion"][] }) {
+function Compared({
+  name,
+  versions,
+}: {
+  readonly name: string;
+  readonly versions: readonly Schemas["WorkflowVersion"][];
+}) {
   const [before, setBefore] = useState(versions[1]?.version ?? versions[0]?.version ?? "");
   const [after, setAfter] = useState(versions[0]?.version ?? "");
   const texts = useQuery({

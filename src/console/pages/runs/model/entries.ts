@@ -92,7 +92,8 @@ export function entriesOf(events: readonly RunEvent[]): readonly Entry[] {
       exited(entry, event);
       // What its branches still did was given up.
       if (entry.branch === null) {
-        for (const other of entries) if (other.branch !== null && other.exitedAt === null) close(other, timestamp, "cancelled");
+        for (const other of entries)
+          if (other.branch !== null && other.exitedAt === null) close(other, timestamp, "cancelled");
       }
     } else news[type]?.(entry, event);
   }

@@ -52,14 +52,20 @@ export function runFlow(
     edges: shape.edges.map((edge, place): FlowEdge => {
       const { from, to, condition } = edge;
       const rule = written.get(from)?.rules.find((one) => one.condition === condition && one.target === to);
-      const isFirst = shape.edges.findIndex((one) => one.from === from && one.to === to && one.condition === condition) === place;
+      const isFirst =
+        shape.edges.findIndex((one) => one.from === from && one.to === to && one.condition === condition) === place;
       const begun = condition === "branch" ? (visits.get(to) ?? 0) : (taken.get(`${from} ${condition} ${to}`) ?? 0);
       return {
         id: `${from} ${place} ${condition} ${to}`,
         from,
         to,
         kind: condition === "branch" ? "branch" : condition === "compensate" ? "compensate" : "way",
-        label: condition === "branch" ? "" : condition === "compensate" ? "undo" : (rule?.label ?? cut(wordsOfCondition(condition))),
+        label:
+          condition === "branch"
+            ? ""
+            : condition === "compensate"
+              ? "undo"
+              : (rule?.label ?? cut(wordsOfCondition(condition))),
         whole: rule?.whole ?? `${condition} → ${to}`,
         taken: isFirst ? begun : 0,
       };

@@ -40,7 +40,11 @@ export function Actions({ run, entries }: { readonly run: RunRecord; readonly en
   const open = (id: string) => void navigate({ to: `/runs/${id}` });
   const mayCancel = can("workflow:cancel");
   const mayRun = can("workflow:run");
-  const states = [...new Set(entries.filter(({ branch, compensates }) => branch === null && compensates === null).map(({ state }) => state))];
+  const states = [
+    ...new Set(
+      entries.filter(({ branch, compensates }) => branch === null && compensates === null).map(({ state }) => state),
+    ),
+  ];
   return (
     <>
       {isLive && mayCancel && (

@@ -39,7 +39,7 @@ export function Children({ runId }: { readonly runId: string }) {
   const executions = useExecutionsOf(runId);
   const error = runs.error ?? executions.error;
   if (error !== null) return <Trouble error={error} />;
-  if (runs.isPending) return <Loading />;
+  if (runs.data === undefined) return <Loading />;
   const agents = executions.data?.items ?? [];
   if (runs.data.items.length === 0 && agents.length === 0)
     return (

@@ -101,7 +101,10 @@ export function Items({
       {list.loading ? (
         <Loading lines={3} />
       ) : (
-        <ul aria-label={`Items of ${state}`} className="m-0 max-h-96 list-none overflow-auto rounded-control border border-line p-0">
+        <ul
+          aria-label={`Items of ${state}`}
+          className="m-0 max-h-96 list-none overflow-auto rounded-control border border-line p-0"
+        >
           {list.rows.map((item) => (
             <li key={item.index} className="border-line border-b last:border-b-0">
               <div className="flex min-h-9 flex-wrap items-center gap-x-3 gap-y-1 px-2.5 py-1 text-xs">

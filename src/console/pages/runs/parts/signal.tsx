@@ -70,7 +70,13 @@ export function SignalForm({
         />
       </div>
       {error !== null && <Trouble error={error} />}
-      <Button type="submit" look="primary" busy={busy} disabled={signal.trim() === "" || isBroken} className="self-start">
+      <Button
+        type="submit"
+        look="primary"
+        busy={busy}
+        disabled={signal.trim() === "" || isBroken}
+        className="self-start"
+      >
         Send the signal
       </Button>
     </form>

@@ -41,7 +41,10 @@ export function Timeline({ runId, entries, definition, waiting, chosen, onChoose
               onClick={() => onChoose(isOpen ? null : entry.state)}
               className="flex w-full min-w-0 flex-wrap items-center gap-x-2.5 gap-y-1 px-4 py-2 text-left hover:bg-hover"
             >
-              <ChevronRight aria-hidden className={classes("size-3.5 shrink-0 text-ink-faint", isOpen && "rotate-90")} />
+              <ChevronRight
+                aria-hidden
+                className={classes("size-3.5 shrink-0 text-ink-faint", isOpen && "rotate-90")}
+              />
               <Picture aria-hidden className="size-4 shrink-0 text-ink-soft" />
               <span className="min-w-0 truncate font-medium">{inert(entry.state)}</span>
               {entry.visit > 1 && <Badge>visit {entry.visit}</Badge>}

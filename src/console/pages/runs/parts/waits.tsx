@@ -34,7 +34,8 @@ export function waitsOf(run: RunRecord, entries: readonly Entry[], definition: D
   for (const { state, exitedAt, approvalId } of entries) {
     if (exitedAt !== null || waits.some((wait) => wait.state === state)) continue;
     const written = definition?.states.find(({ name }) => name === state);
-    if (written?.kind === "Human" && approvalId !== null) waits.push({ kind: "approval", state, approvalId, until: null });
+    if (written?.kind === "Human" && approvalId !== null)
+      waits.push({ kind: "approval", state, approvalId, until: null });
     if (written?.kind !== "Wait") continue;
     const { signal, stimulus } = written.written;
     const kind = signal !== undefined ? "signal" : stimulus !== undefined ? "stimulus" : "time";
@@ -96,7 +97,12 @@ function ChildWaits({ state, id }: { readonly state: string; readonly id: string
   const definition = useDefinition(data?.workflow_id);
   const told = data?.waiting_for ?? null;
   if (data === undefined || told === null) return null;
-  const wait = { kind: told.kind, state: told.state_name, approvalId: told.approval_id ?? null, until: told.expires_at };
+  const wait = {
+    kind: told.kind,
+    state: told.state_name,
+    approvalId: told.approval_id ?? null,
+    until: told.expires_at,
+  };
   return (
     <WaitCard
       runId={id}
@@ -227,7 +233,11 @@ export function Card({
   readonly tone?: "violet" | "warn" | "bad";
   readonly children: ReactNode;
 }) {
-  const looks = { violet: "border-violet/50 text-violet", warn: "border-warn/50 text-warn", bad: "border-bad/50 text-bad" };
+  const looks = {
+    violet: "border-violet/50 text-violet",
+    warn: "border-warn/50 text-warn",
+    bad: "border-bad/50 text-bad",
+  };
   return (
     <section aria-label={title} className={`flex min-w-0 gap-3 rounded-panel border bg-surface p-4 ${looks[tone]}`}>
       <Icon aria-hidden className="mt-0.5 size-5 shrink-0" />

@@ -67,7 +67,9 @@ function readStates(states: unknown, branch: StateDefinition["branch"]): StateDe
     const inside = branches.flatMap((one) =>
       one === null ? [] : readStates(one.states, { state: name, name: textOf(one.name) ?? "branch" }),
     );
-    const rules = Array.isArray(state.transitions) ? state.transitions.flatMap((one) => readRule(objectOf(one)) ?? []) : [];
+    const rules = Array.isArray(state.transitions)
+      ? state.transitions.flatMap((one) => readRule(objectOf(one)) ?? [])
+      : [];
     return [
       {
         name,

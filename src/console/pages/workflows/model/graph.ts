@@ -26,7 +26,9 @@ export function definitionGraph({ initial, states }: Definition): FlowGraph {
 
 /** Each branch once. */
 export function groupsOf(branches: readonly { readonly state: string; readonly name: string }[]): FlowGraph["groups"] {
-  return [...new Map(branches.map((branch) => [groupIdOf(branch), { id: groupIdOf(branch), label: branch.name }])).values()];
+  return [
+    ...new Map(branches.map((branch) => [groupIdOf(branch), { id: groupIdOf(branch), label: branch.name }])).values(),
+  ];
 }
 
 /** Whether the state only undoes another: the run does not end there. */
@@ -46,7 +48,15 @@ function edgesFrom({ name, rules, begins, compensate }: StateDefinition): FlowEd
     }),
   );
   const branches = begins.map(
-    (to): FlowEdge => ({ id: `${name} begins ${to}`, from: name, to, label: "", whole: "begins", kind: "branch", taken: null }),
+    (to): FlowEdge => ({
+      id: `${name} begins ${to}`,
+      from: name,
+      to,
+      label: "",
+      whole: "begins",
+      kind: "branch",
+      taken: null,
+    }),
   );
   if (compensate === null) return [...ways, ...branches];
   const undone: FlowEdge = {

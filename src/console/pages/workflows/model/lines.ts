@@ -13,7 +13,10 @@ export function findingsAt(text: string, issues: readonly Told[], warnings: read
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, logLevel: "silent" });
   const lineOf = (path: string): number => {
-    const offset = placeOf(document.contents, path.split(/[.[\]]+/).filter((part) => part !== ""));
+    const offset = placeOf(
+      document.contents,
+      path.split(/[.[\]]+/).filter((part) => part !== ""),
+    );
     return offset === null ? 1 : lines.linePos(offset).line;
   };
   return [
@@ -29,7 +32,9 @@ function placeOf(root: unknown, path: readonly string[]): number | null {
   for (const part of path) {
     if (isMap(node)) {
       // Names may have dots in them: no state has, but labels may.
-      const pair = node.items.find((item) => isPair(item) && String((item.key as Node | null)?.toString() ?? "") === part);
+      const pair = node.items.find(
+        (item) => isPair(item) && String((item.key as Node | null)?.toString() ?? "") === part,
+      );
       if (pair === undefined) return found;
       found = (pair.key as Node | null)?.range?.[0] ?? found;
       node = pair.value;

@@ -49,7 +49,9 @@ export function readRule(written: Readonly<Record<string, unknown>> | null): Rul
   const condition = typeof written.condition === "string" ? written.condition : "always";
   const said = valued[condition]?.(written) ?? wordsOfCondition(condition);
   const others = Object.entries(written).filter(([name]) => name !== "target" && name !== "condition");
-  const details = others.map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`);
+  const details = others.map(
+    ([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`,
+  );
   return {
     condition,
     target: written.target,
