@@ -4,12 +4,14 @@ import { apiKeys } from "../features/api-keys/feature.ts";
 import { approvals } from "../features/approvals/feature.ts";
 import { audit } from "../features/audit/feature.ts";
 import { billing } from "../features/billing/feature.ts";
+import { changes } from "../features/changes/feature.ts";
 import { cluster } from "../features/cluster/feature.ts";
 import { colony } from "../features/colony/feature.ts";
 import { consoleFeature } from "../features/console/feature.ts";
 import { cortex } from "../features/cortex/feature.ts";
 import { credentials } from "../features/credentials/feature.ts";
 import { dashboard } from "../features/dashboard/feature.ts";
+import { deadLetters } from "../features/dead-letters/feature.ts";
 import { developmentIssuer } from "../features/development-issuer/feature.ts";
 import { edgeAgentCalls } from "../features/edge/agent-calls/feature.ts";
 import { edgeCommands } from "../features/edge/commands/feature.ts";
@@ -73,6 +75,7 @@ export const features = [
   incidents,
   storageViolations,
   audit,
+  changes,
   encryption,
   apiKeys,
   mail,
@@ -104,6 +107,7 @@ export const features = [
   operationTools,
   swarms,
   cluster,
+  deadLetters,
   sources,
   waits,
   classification,

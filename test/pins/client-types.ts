@@ -26,7 +26,7 @@ export async function clientTypes(document: object): Promise<string> {
     components: { schemas: components.schemas },
     paths: Object.fromEntries(succeeding),
   });
-  const types = astToString(await openapiTS(spec, { alphabetize: true, silent: true }));
+  const types = astToString(await openapiTS(spec, { alphabetize: true, silent: true, defaultNonNullable: false }));
   return `/** Generated from the API document: \`PIN=1 bun test test/pins/openapi.test.ts\` writes it. Do not change it by hand. */\n\n${spare(types)}`;
 }
 
@@ -42,20 +42,43 @@ function withoutRefusals({ responses, parameters, description: _, ...operation }
 }
 
 /** Headers of answers are of no particular type. */
-const plain = ({ headers: _, ...answer }: Readonly<Record<string, unknown>>) => answer;
+function plain({ headers: _, content, ...answer }: Readonly<Record<string, unknown>>): object {
+  if (content === undefined) return answer;
+  const json = (content as Readonly<Record<string, unknown>>)["application/json"];
+  // JSON unless another form is asked for: who asks for that one reads it with `send`.
+  return { ...answer, content: json === undefined ? content : { "application/json": json } };
+}
 
 /**
  * Leaves out what tells a caller nothing: comments (what they say stands in the reference), methods and parameters that
  * there are not, and headers of answers, which are of no particular type.
  */
 const spare = (types: string): string =>
-  types
-    .replace(/^ *\/\*\*[\s\S]*?\*\/\n/gm, "")
-    .replace(
-      /^ *(?:get|put|post|delete|options|head|patch|trace|query|header|path|cookie|requestBody)\?: never;\n/gm,
-      "",
-    )
-    .replace(/^ *headers: \{\n *\[name: string\]: unknown;\n *\};\n/gm, "")
-    .replace(/^( *)parameters: \{\n *\};\n/gm, "$1parameters: {};\n")
-    // Of a path; those of an operation follow its own name.
-    .replace(/^ {8}parameters: \{\};\n(?= {8}\w+: operations)/gm, "");
+  orUndefined(
+    types
+      .replace(/^ *\/\*\*[\s\S]*?\*\/\n/gm, "")
+      .replace(
+        /^ *(?:get|put|post|delete|options|head|patch|trace|query|header|path|cookie|requestBody)\?: never;\n/gm,
+        "",
+      )
+      .replace(/^ *headers: \{\n *\[name: string\]: unknown;\n *\};\n/gm, "")
+      .replace(/^( *)parameters: \{\n *\};\n/gm, "$1parameters: {};\n")
+      // Of a path; those of an operation follow its own name.
+      .replace(/^ {8}parameters: \{\};\n(?= {8}\w+: operations)/gm, ""),
+  );
+
+/** What is optional may be there as undefined: neither JSON nor a query shows it. */
+function orUndefined(types: string): string {
+  /** Indents of optional members that go on over several lines. */
+  const open: string[] = [];
+  const lines = types.split("\n").map((line) => {
+    const [indent = ""] = /^ */.exec(line) ?? [];
+    const text = line.slice(indent.length);
+    const begins = /^(?!requestBody|content)\S+\?: /.test(text);
+    const ends = text.endsWith(";") && (begins || (/^[})]/.test(text) && open.at(-1) === indent));
+    if (begins && !ends) open.push(indent);
+    if (!begins && ends) open.pop();
+    return ends ? `${line.slice(0, -1)} | undefined;` : line;
+  });
+  return lines.join("\n");
+}

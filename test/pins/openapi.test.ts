@@ -109,7 +109,7 @@ test("a linter of API documents finds nothing in it", async () => {
   const config = await createConfig({
     extends: ["recommended"],
     rules: {
-      // Words beside ids, such as `executions` and `lookup`, are matched before them; no id or name can be one of them.
+      // Words beside ids, such as `executions` and `lookup`, are matched before them.
       "no-ambiguous-paths": "off",
     },
   });

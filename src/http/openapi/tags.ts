@@ -11,6 +11,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   cortex: "What agents have learned from their executions",
   credentials: "Credentials of people and tenants for services outside, and who may use them",
   "development issuer": "Tokens without an identity provider, in development only",
+  "dead letters": "Messages that could not be processed, for the platform's operators",
   edge: "Edge hosts, their groups, enrolment, and runs over many of them",
   events: "What changes in a tenant, as it happens",
   executions: "Executions of agents: started, watched, cancelled; their files and events",

@@ -34,6 +34,15 @@ export interface paths {
     "/v1/admin/audit": {
         get: operations["getAdminAudit"];
     };
+    "/v1/admin/dead-letters": {
+        get: operations["getAdminDeadLetters"];
+    };
+    "/v1/admin/dead-letters/{id}": {
+        get: operations["getAdminDeadLettersById"];
+    };
+    "/v1/admin/dead-letters/{id}/replay": {
+        post: operations["postAdminDeadLettersByIdReplay"];
+    };
     "/v1/admin/llm/reload": {
         post: operations["postAdminLlmReload"];
     };
@@ -332,6 +341,9 @@ export interface paths {
     "/v1/edge/settings": {
         get: operations["getEdgeSettings"];
         put: operations["putEdgeSettings"];
+    };
+    "/v1/events": {
+        get: operations["getEvents"];
     };
     "/v1/executions": {
         get: operations["getExecutions"];
@@ -786,275 +798,275 @@ export interface components {
             apiVersion: "svc.dev/v1" | "100monkeys.ai/v1";
             environment?: {
                 [key: string]: string;
-            } | null;
+            } | null | undefined;
             kind: "Agent";
             metadata: {
                 annotations?: {
                     [key: string]: string;
-                } | null;
-                description?: string | null;
+                } | null | undefined;
+                description?: string | null | undefined;
                 labels?: {
                     [key: string]: string;
-                } | null;
+                } | null | undefined;
                 name: string;
-                tags: string[] | null;
+                tags?: string[] | null | undefined;
                 version: string;
             };
             spec: {
                 advanced?: {
-                    bootstrap_path?: string | null;
-                    health_check?: unknown;
-                    startup_script?: string | null;
-                    swarm_enabled: boolean | null;
-                    warm_pool_size: number | null;
-                } | null;
-                context: components["schemas"]["AgentManifest.ContextItem"][] | null;
+                    bootstrap_path?: string | null | undefined;
+                    health_check?: unknown | undefined;
+                    startup_script?: string | null | undefined;
+                    swarm_enabled?: boolean | null | undefined;
+                    warm_pool_size?: number | null | undefined;
+                } | null | undefined;
+                context?: components["schemas"]["AgentManifest.ContextItem"][] | null | undefined;
                 env?: {
                     [key: string]: string;
-                } | null;
+                } | null | undefined;
                 environment?: {
                     [key: string]: string;
-                } | null;
+                } | null | undefined;
                 execution?: {
                     delivery?: {
                         destinations?: ({
-                            condition: "on_success" | "on_failure" | "always" | null;
+                            condition?: "on_success" | "on_failure" | "always" | null | undefined;
                             headers?: {
                                 [key: string]: string;
-                            } | null;
-                            method: "POST" | "PUT" | "PATCH" | null;
-                            name?: string | null;
-                            secret?: string | null;
+                            } | null | undefined;
+                            method?: "POST" | "PUT" | "PATCH" | null | undefined;
+                            name?: string | null | undefined;
+                            secret?: string | null | undefined;
                             type: "webhook";
                             url: string;
                         } | {
-                            condition: "on_success" | "on_failure" | "always" | null;
+                            condition?: "on_success" | "on_failure" | "always" | null | undefined;
                             headers?: {
                                 [key: string]: string;
-                            } | null;
-                            method: "POST" | "PUT" | "PATCH" | null;
-                            name?: string | null;
-                            secret?: string | null;
+                            } | null | undefined;
+                            method?: "POST" | "PUT" | "PATCH" | null | undefined;
+                            name?: string | null | undefined;
+                            secret?: string | null | undefined;
                             type: "rest";
                             url: string;
-                        })[] | null;
-                    } | null;
-                    iteration_timeout?: number | string | null;
-                    llm_timeout_seconds: number | null;
-                    max_iterations?: number | null;
-                    max_retries?: number | null;
-                    max_tokens?: number | null;
-                    memory: boolean | null;
-                    mode?: "one-shot" | "iterative" | null;
-                    tool_validation: {
+                        })[] | null | undefined;
+                    } | null | undefined;
+                    iteration_timeout?: number | string | null | undefined;
+                    llm_timeout_seconds?: number | null | undefined;
+                    max_iterations?: number | null | undefined;
+                    max_retries?: number | null | undefined;
+                    max_tokens?: number | null | undefined;
+                    memory?: boolean | null | undefined;
+                    mode?: "one-shot" | "iterative" | null | undefined;
+                    tool_validation?: {
                         criteria: string;
                         judge_agent: string;
-                        min_confidence: number | null;
-                        min_score: number | null;
-                        timeout_seconds: number | null;
-                        type?: "semantic" | null;
-                    }[] | null;
+                        min_confidence?: number | null | undefined;
+                        min_score?: number | null | undefined;
+                        timeout_seconds?: number | null | undefined;
+                        type?: "semantic" | null | undefined;
+                    }[] | null | undefined;
                     validation?: components["schemas"]["AgentManifest.Validator"][] | {
                         output?: {
-                            flags?: unknown;
-                            min_confidence: number | null;
-                            min_score: number | null;
-                            regex?: string | null;
-                            schema?: Record<string, never> | boolean | null;
-                            schema_path?: unknown | null;
-                            script?: unknown | null;
-                            target?: unknown;
-                            target_path?: unknown;
-                        } | null;
-                        schema_path?: unknown | null;
-                        script?: unknown | null;
+                            flags?: unknown | undefined;
+                            min_confidence?: number | null | undefined;
+                            min_score?: number | null | undefined;
+                            regex?: string | null | undefined;
+                            schema?: Record<string, never> | boolean | null | undefined;
+                            schema_path?: unknown | null | undefined;
+                            script?: unknown | null | undefined;
+                            target?: unknown | undefined;
+                            target_path?: unknown | undefined;
+                        } | null | undefined;
+                        schema_path?: unknown | null | undefined;
+                        script?: unknown | null | undefined;
                         semantic?: {
-                            criteria?: string | null;
+                            criteria?: string | null | undefined;
                             judge_agent: string;
-                            min_confidence: number | null;
-                            min_score?: number | null;
-                            prompt?: unknown;
-                            schema_path?: unknown | null;
-                            script?: unknown | null;
-                            threshold?: number | null;
-                            timeout_seconds: number | null;
-                        } | null;
+                            min_confidence?: number | null | undefined;
+                            min_score?: number | null | undefined;
+                            prompt?: unknown | undefined;
+                            schema_path?: unknown | null | undefined;
+                            script?: unknown | null | undefined;
+                            threshold?: number | null | undefined;
+                            timeout_seconds?: number | null | undefined;
+                        } | null | undefined;
                         system?: {
-                            exit_code: number | null;
-                            min_confidence: number | null;
-                            min_score: number | null;
-                            schema_path?: unknown | null;
-                            script?: unknown | null;
-                        } | null;
-                    } | null;
-                } | null;
-                input_schema?: Record<string, never> | boolean | null;
+                            exit_code?: number | null | undefined;
+                            min_confidence?: number | null | undefined;
+                            min_score?: number | null | undefined;
+                            schema_path?: unknown | null | undefined;
+                            script?: unknown | null | undefined;
+                        } | null | undefined;
+                    } | null | undefined;
+                } | null | undefined;
+                input_schema?: Record<string, never> | boolean | null | undefined;
                 output_handler?: ({
                     agent_id: string;
-                    input_template: string | null;
-                    required: boolean | null;
-                    timeout_seconds: number | null;
+                    input_template?: string | null | undefined;
+                    required?: boolean | null | undefined;
+                    timeout_seconds?: number | null | undefined;
                     type: "agent";
                 } | {
-                    body_template?: string | null;
+                    body_template?: string | null | undefined;
                     headers?: {
                         [key: string]: string;
-                    } | null;
-                    method: "POST" | "PUT" | "PATCH" | null;
-                    required: boolean | null;
+                    } | null | undefined;
+                    method?: "POST" | "PUT" | "PATCH" | null | undefined;
+                    required?: boolean | null | undefined;
                     retry?: {
-                        max_attempts: number | null;
-                    } | null;
-                    timeout_seconds: number | null;
+                        max_attempts?: number | null | undefined;
+                    } | null | undefined;
+                    timeout_seconds?: number | null | undefined;
                     type: "webhook";
                     url: string;
-                }) | null;
+                }) | null | undefined;
                 runtime: {
-                    image?: string | null;
-                    image_pull_policy: "Always" | "IfNotPresent" | "Never" | null;
-                    isolation: "inherit" | "docker" | "process" | "firecracker" | null;
-                    language?: string | null;
-                    model: string | null;
-                    registry_credentials?: string | null;
-                    temperature?: number | null;
-                    version?: string | null;
+                    image?: string | null | undefined;
+                    image_pull_policy?: "Always" | "IfNotPresent" | "Never" | null | undefined;
+                    isolation?: "inherit" | "docker" | "process" | "firecracker" | null | undefined;
+                    language?: string | null | undefined;
+                    model?: string | null | undefined;
+                    registry_credentials?: string | null | undefined;
+                    temperature?: number | null | undefined;
+                    version?: string | null | undefined;
                 };
                 schedule?: ({
                     cron: string;
-                    enabled: boolean | null;
-                    timezone: string | null;
+                    enabled?: boolean | null | undefined;
+                    timezone?: string | null | undefined;
                     type: "cron";
                 } | {
-                    enabled: boolean | null;
+                    enabled?: boolean | null | undefined;
                     seconds: number;
                     type: "interval";
                 } | {
-                    enabled: boolean | null;
+                    enabled?: boolean | null | undefined;
                     type: "manual";
-                }) | null;
+                }) | null | undefined;
                 security?: {
                     filesystem?: {
-                        read: string[] | null;
-                        read_only: boolean | null;
-                        write: string[] | null;
-                    } | null;
+                        read?: string[] | null | undefined;
+                        read_only?: boolean | null | undefined;
+                        write?: string[] | null | undefined;
+                    } | null | undefined;
                     network?: {
-                        allowlist: string[] | null;
-                        denylist: string[] | null;
-                        mode: "none" | "deny" | "allow" | null;
-                    } | null;
+                        allowlist?: string[] | null | undefined;
+                        denylist?: string[] | null | undefined;
+                        mode?: "none" | "deny" | "allow" | null | undefined;
+                    } | null | undefined;
                     resources?: {
-                        cpu: number | string | null;
-                        disk: number | string | null;
-                        memory: number | string | null;
-                        timeout?: number | string | null;
-                    } | null;
-                } | null;
-                security_context?: string | null;
+                        cpu?: number | string | null | undefined;
+                        disk?: number | string | null | undefined;
+                        memory?: number | string | null | undefined;
+                        timeout?: number | string | null | undefined;
+                    } | null | undefined;
+                } | null | undefined;
+                security_context?: string | null | undefined;
                 task: {
-                    agentskills: string[] | null;
-                    input_data?: unknown;
+                    agentskills?: string[] | null | undefined;
+                    input_data?: unknown | undefined;
                     instruction: string;
-                    prompt_template?: string | null;
+                    prompt_template?: string | null | undefined;
                 };
-                tools: components["schemas"]["AgentManifest.Tool"][] | null;
-                volumes: components["schemas"]["AgentManifest.Volume"][] | null;
+                tools?: components["schemas"]["AgentManifest.Tool"][] | null | undefined;
+                volumes?: components["schemas"]["AgentManifest.Volume"][] | null | undefined;
             };
         };
         "AgentManifest.ContextItem": {
             content: string;
-            description?: string | null;
+            description?: string | null | undefined;
             type: "text";
         } | {
-            description?: string | null;
+            description?: string | null | undefined;
             type: "url";
             url: string;
         } | {
-            description?: string | null;
+            description?: string | null | undefined;
             path: string;
             type: "file";
         } | {
-            description?: string | null;
+            description?: string | null | undefined;
             path: string;
             type: "directory";
         };
         "AgentManifest.Tool": string | {
             approval?: {
-                approvers: string[] | null;
-                editable: boolean | null;
-                elicit: boolean | null;
-                forbid_initiator: boolean | null;
-                on_timeout: "reject" | "fail" | null;
-                quorum: number | null;
-                remember?: "execution" | "tool" | null;
-                timeout_seconds: number | null;
-                when?: string | null;
-            } | null;
+                approvers?: string[] | null | undefined;
+                editable?: boolean | null | undefined;
+                elicit?: boolean | null | undefined;
+                forbid_initiator?: boolean | null | undefined;
+                on_timeout?: "reject" | "fail" | null | undefined;
+                quorum?: number | null | undefined;
+                remember?: "execution" | "tool" | null | undefined;
+                timeout_seconds?: number | null | undefined;
+                when?: string | null | undefined;
+            } | null | undefined;
             name: string;
-            skip_judge: boolean | null;
+            skip_judge?: boolean | null | undefined;
         };
         "AgentManifest.Validator": {
-            expected: number | null;
-            min_confidence: number | null;
-            min_score: number | null;
-            schema_path?: unknown | null;
-            script?: unknown | null;
+            expected?: number | null | undefined;
+            min_confidence?: number | null | undefined;
+            min_score?: number | null | undefined;
+            schema_path?: unknown | null | undefined;
+            script?: unknown | null | undefined;
             type: "exit_code";
         } | {
-            min_confidence: number | null;
-            min_score: number | null;
+            min_confidence?: number | null | undefined;
+            min_score?: number | null | undefined;
             schema: Record<string, never> | boolean;
-            schema_path?: unknown | null;
-            script?: unknown | null;
-            target_path?: string | null;
+            schema_path?: unknown | null | undefined;
+            script?: unknown | null | undefined;
+            target_path?: string | null | undefined;
             type: "json_schema";
         } | {
-            flags: string | null;
-            min_confidence: number | null;
-            min_score: number | null;
+            flags?: string | null | undefined;
+            min_confidence?: number | null | undefined;
+            min_score?: number | null | undefined;
             pattern: string;
-            schema_path?: unknown | null;
-            script?: unknown | null;
-            target: "stdout" | "stderr" | null;
+            schema_path?: unknown | null | undefined;
+            script?: unknown | null | undefined;
+            target?: "stdout" | "stderr" | null | undefined;
             type: "regex";
         } | {
             criteria: string;
             judge_agent: string;
-            min_confidence: number | null;
-            min_score: number | null;
-            schema_path?: unknown | null;
-            script?: unknown | null;
-            timeout_seconds: number | null;
+            min_confidence?: number | null | undefined;
+            min_score?: number | null | undefined;
+            schema_path?: unknown | null | undefined;
+            script?: unknown | null | undefined;
+            timeout_seconds?: number | null | undefined;
             type: "semantic";
         } | {
-            consensus: "weighted_average" | "majority" | "unanimous" | "best_of_n" | null;
+            consensus?: "weighted_average" | "majority" | "unanimous" | "best_of_n" | null | undefined;
             criteria: string;
             judges: (string | {
                 agent: string;
-                weight: number | null;
+                weight?: number | null | undefined;
             })[];
-            min_confidence: number | null;
-            min_judges_required: number | null;
-            min_score: number | null;
-            n?: unknown;
-            schema_path?: unknown | null;
-            script?: unknown | null;
-            threshold: number | null;
-            timeout_seconds: number | null;
+            min_confidence?: number | null | undefined;
+            min_judges_required?: number | null | undefined;
+            min_score?: number | null | undefined;
+            n?: unknown | undefined;
+            schema_path?: unknown | null | undefined;
+            script?: unknown | null | undefined;
+            threshold?: number | null | undefined;
+            timeout_seconds?: number | null | undefined;
             type: "multi_judge";
         };
         "AgentManifest.Volume": {
-            access_mode: "read-only" | "read-write" | null;
+            access_mode?: "read-only" | "read-write" | null | undefined;
             mount_path: string;
             name: string;
-            size_limit?: unknown;
+            size_limit?: unknown | undefined;
             source?: {
-                path?: string | null;
-                volume_id?: string | null;
-            } | null;
-            storage_class?: "ephemeral" | "persistent" | null;
-            ttl_hours?: unknown;
-            type?: string | null;
+                path?: string | null | undefined;
+                volume_id?: string | null | undefined;
+            } | null | undefined;
+            storage_class?: "ephemeral" | "persistent" | null | undefined;
+            ttl_hours?: unknown | undefined;
+            type?: string | null | undefined;
         };
         AgentPatched: {
             agent_id: string;
@@ -1085,8 +1097,8 @@ export interface components {
             warnings: components["schemas"]["AgentWarning"][];
         };
         AgentRollbackRequest: {
-            revision?: number;
-            version?: string;
+            revision?: number | undefined;
+            version?: string | undefined;
         };
         AgentScopeChanged: {
             agent_id: string;
@@ -1119,8 +1131,8 @@ export interface components {
             version: string;
         };
         AgentScopeRequest: {
-            scope?: "tenant" | "global";
-            target_scope?: "tenant" | "global";
+            scope?: "tenant" | "global" | undefined;
+            target_scope?: "tenant" | "global" | undefined;
         };
         AgentStreamEvent: ({
             agent_deployed: {
@@ -1215,8 +1227,8 @@ export interface components {
             status: "active" | "revoked" | "expired";
         };
         ApiKeyRotationInput: {
-            expires_at?: string;
-            grace_seconds: number;
+            expires_at?: string | undefined;
+            grace_seconds?: number | undefined;
         };
         ApprovalArguments: {
             arguments: unknown;
@@ -1270,11 +1282,11 @@ export interface components {
                 issued_by?: {
                     email: string | null;
                     kind: string;
-                    realm?: string;
+                    realm?: string | undefined;
                     sub: string | null;
-                } | null;
+                } | null | undefined;
                 kind: string;
-                realm?: string;
+                realm?: string | undefined;
                 sub: string | null;
             } | null;
             decision: string | null;
@@ -1284,7 +1296,7 @@ export interface components {
             execution_id: string;
             expires_at: string;
             feedback: string | null;
-            fleet_command_id?: string | null;
+            fleet_command_id?: string | null | undefined;
             id: string;
             kind: string;
             prompt: string;
@@ -1297,7 +1309,7 @@ export interface components {
             status: "pending" | "approved" | "rejected" | "responded" | "timed_out" | "withdrawn";
             tenant_id: string;
             timeout_seconds: number;
-            tool_call?: components["schemas"]["ApprovalToolCall"] | null;
+            tool_call?: components["schemas"]["ApprovalToolCall"] | null | undefined;
             via: string | null;
             visit: number | null;
             workflow_execution_id: string | null;
@@ -1321,28 +1333,28 @@ export interface components {
             truncated: boolean;
         };
         Approve: {
-            approved_by?: string;
+            approved_by?: string | undefined;
             arguments?: {
                 [key: string]: unknown;
-            };
-            arguments_sha256?: string;
-            feedback?: string;
-            remember?: "none" | "execution" | "tool";
+            } | undefined;
+            arguments_sha256?: string | undefined;
+            feedback?: string | undefined;
+            remember?: "none" | "execution" | "tool" | undefined;
         };
         Attest: {
-            agent_id?: string;
-            agent_public_key?: string;
-            container_id?: string;
-            execution_id?: string;
-            principal_subject?: string;
-            public_key?: string;
-            public_key_pem?: string;
-            security_context?: string;
-            task_summary?: string;
-            tenant_id?: string;
-            user_id?: string;
-            workload_id?: string;
-            zaru_tier?: string;
+            agent_id?: string | undefined;
+            agent_public_key?: string | undefined;
+            container_id?: string | undefined;
+            execution_id?: string | undefined;
+            principal_subject?: string | undefined;
+            public_key?: string | undefined;
+            public_key_pem?: string | undefined;
+            security_context?: string | undefined;
+            task_summary?: string | undefined;
+            tenant_id?: string | undefined;
+            user_id?: string | undefined;
+            workload_id?: string | undefined;
+            zaru_tier?: string | undefined;
         };
         AuditEntry: {
             action: string;
@@ -1416,23 +1428,23 @@ export interface components {
             user_id: string;
         };
         CancelExecution: {
-            reason?: string;
+            reason?: string | undefined;
         };
         Capability: {
-            approval?: components["schemas"]["ToolApproval"] | null;
-            command_allowlist?: string[] | null;
-            domain_allowlist?: string[] | null;
-            max_concurrent?: number | null;
-            max_response_size?: number | null;
-            max_timeout_secs?: number | null;
-            path_allowlist?: string[] | null;
+            approval?: components["schemas"]["ToolApproval"] | null | undefined;
+            command_allowlist?: string[] | null | undefined;
+            domain_allowlist?: string[] | null | undefined;
+            max_concurrent?: number | null | undefined;
+            max_response_size?: number | null | undefined;
+            max_timeout_secs?: number | null | undefined;
+            path_allowlist?: string[] | null | undefined;
             rate_limit?: {
                 calls: number;
                 per_seconds: number;
-            } | null;
+            } | null | undefined;
             subcommand_allowlist?: ({
                 [key: string]: string[];
-            } | string[]) | null;
+            } | string[]) | null | undefined;
             tool_pattern: string;
         };
         ChangedSource: {
@@ -1462,7 +1474,7 @@ export interface components {
             rate_limit_per_minute: number | null;
             replay_guard: boolean;
             require_timestamp: boolean;
-            secret?: string;
+            secret?: string | undefined;
             secret_source: "stored" | "env_tenant" | "env" | "none";
             signature: {
                 preset: "svc" | "github" | "stripe" | "slack" | "standard_webhooks";
@@ -1474,6 +1486,13 @@ export interface components {
             url: string;
             workflow: string | null;
             workflow_version: string | null;
+        };
+        ChangeEvent: {
+            at: string;
+            id: string;
+            rev: number;
+            status: string;
+            type: "execution" | "run" | "approval" | "stimulus" | "fleet_run" | "host" | "agent" | "node";
         };
         Checkout: {
             expires_at: string;
@@ -1690,9 +1709,9 @@ export interface components {
             version: number;
         };
         CredentialRotation: {
-            new_value?: string;
-            provider_params?: unknown;
-            value?: string;
+            new_value?: string | undefined;
+            provider_params?: unknown | undefined;
+            value?: string | undefined;
         };
         Dashboard: {
             cluster: components["schemas"]["ClusterSummary"] | null;
@@ -1710,6 +1729,18 @@ export interface components {
             uptime_seconds: number;
             window_hours: 24;
             workflow_execution_count: number;
+        };
+        DeadLetter: {
+            attempts: number;
+            body: unknown;
+            created_at: string;
+            error: string;
+            id: string;
+            key: string;
+            kind: string;
+            message: string;
+            replayed_at: string | null;
+            tenant_id: string;
         };
         DeletedByName: {
             name: string;
@@ -1744,7 +1775,7 @@ export interface components {
             provider: string;
         };
         DiscardStimulus: {
-            reason?: string;
+            reason?: string | undefined;
         };
         EdgeEnrollmentToken: {
             expires_at: string;
@@ -1772,9 +1803,9 @@ export interface components {
             updated_at: string;
         };
         EdgeGroupChange: {
-            name?: string;
-            pinned_members?: string[];
-            selector?: unknown;
+            name?: string | undefined;
+            pinned_members?: string[] | undefined;
+            selector?: unknown | undefined;
         };
         EdgeGroupDetail: {
             created_at: string;
@@ -1828,22 +1859,22 @@ export interface components {
         };
         EdgeHostCapabilities: {
             arch: string | null;
-            cpu_cores?: number;
+            cpu_cores?: number | undefined;
             labels: {
                 [key: string]: string;
             };
             local_tools: string[];
-            memory_mb?: number;
+            memory_mb?: number | undefined;
             mount_points: string[];
             os: string | null;
             tools: string[];
         };
         EdgeHostChange: {
-            accepting?: boolean;
-            add_tags?: string[];
-            name?: string;
-            remove_tags?: string[];
-            tags?: string[];
+            accepting?: boolean | undefined;
+            add_tags?: string[] | undefined;
+            name?: string | undefined;
+            remove_tags?: string[] | undefined;
+            tags?: string[] | undefined;
         };
         EdgeHostCommand: {
             command_id: string;
@@ -1889,24 +1920,24 @@ export interface components {
             tenant_id: string;
         };
         EdgeHostTagsChange: {
-            add?: string[];
-            remove?: string[];
+            add?: string[] | undefined;
+            remove?: string[] | undefined;
         };
         Error: {
-            code: "malformed_body" | "malformed_request" | "subprotocol_required" | "upgrade_required" | "invalid_host" | "invalid_id" | "invalid_agent_id" | "invalid_execution_id" | "invalid_request_id" | "invalid_invocation_id" | "invalid_tenant_slug" | "malformed_signature" | "body_read_error" | "invalid_source" | "missing_authorization" | "invalid_authorization_header" | "invalid_token" | "token_expired" | "invalid_role" | "invalid_tier" | "identity_not_recognized" | "invalid_api_key" | "missing_signature" | "secret_not_found" | "invalid_signature" | "workload_not_verified" | "invalid_request" | "unsupported_grant_type" | "invalid_grant" | "invalid_client" | "realm_not_found" | "quota_exceeded" | "payment_failed" | "no_subscription" | "seats_in_use" | "subscription_exists" | "seat_price_mismatch" | "seats_not_available" | "stale_preview" | "tier_mismatch" | "unknown_price" | "url_not_allowed" | "payment_provider_error" | "payment_provider_timeout" | "insufficient_scope" | "operator_required" | "user_identity_required" | "tenant_suspended" | "tenant_deleted" | "tenant_protected" | "tenant_delegation_forbidden" | "not_a_team_member" | "global_scope_forbidden" | "security_context_forbidden" | "execution_not_yours" | "tenant_mismatch" | "approver_not_allowed" | "self_approval_forbidden" | "route_disabled" | "origin_forbidden" | "tier_not_permitted" | "not_found" | "tenant_not_found" | "agent_not_found" | "agent_version_not_found" | "execution_not_found" | "session_not_found" | "iteration_not_found" | "path_not_found" | "volume_not_found" | "tool_server_not_found" | "dead_letter_not_found" | "workflow_not_found" | "workflow_execution_not_found" | "schedule_not_found" | "item_not_found" | "swarm_not_found" | "approval_not_found" | "invocation_not_found" | "webhook_endpoint_not_found" | "route_not_found" | "stimulus_not_found" | "method_not_allowed" | "body_too_large" | "file_too_large" | "uri_too_long" | "unsupported_media_type" | "range_not_satisfiable" | "misdirected_request" | "headers_too_large" | "agent_version_exists" | "tool_server_exists" | "tool_server_in_file" | "agent_paused" | "agent_archived" | "already_current" | "agent_name_conflict" | "execution_already_terminal" | "destination_exists" | "volume_attached" | "volume_label_taken" | "workflow_version_exists" | "workflow_in_use" | "workflow_name_taken" | "approval_already_decided" | "no_open_approval" | "invalid_state" | "nothing_to_retry" | "not_recorded" | "wait_on_ancestor" | "idempotent_duplicate" | "ambiguous_webhook_route" | "route_exists" | "stimulus_in_progress" | "stimulus_already_routed" | "stimulus_discarded" | "not_a_dead_letter" | "workspace_expired" | "link_expired" | "validation_failed" | "arguments_changed" | "arguments_not_editable" | "invalid_arguments" | "remember_not_allowed" | "invalid_manifest" | "unsupported_field" | "unsupported_api_version" | "unsupported_runtime" | "unsupported_isolation" | "unqualified_image" | "image_not_allowed" | "reserved_env" | "invalid_schema" | "bootstrap_path_forbidden" | "unsupported_volume_type" | "volume_type_forbidden" | "open_egress_forbidden" | "invalid_host_pattern" | "unsupported_output_handler" | "unsupported_destination" | "immutable_field" | "invalid_template" | "unsafe_template_position" | "idempotency_key_reused" | "input_validation_failed" | "unknown_model_alias" | "unknown_tool" | "runtime_unavailable" | "unknown_security_context" | "invalid_public_key" | "invalid_attachment" | "attachments_not_declared" | "invalid_path" | "is_a_directory" | "invalid_volume" | "missing_file" | "judge_not_found" | "reserved_override_key" | "template_error" | "depth_exceeded" | "too_many_descendants" | "too_many_ceilings" | "invalid_input" | "invalid_blackboard" | "reserved_blackboard_key" | "unknown_state" | "reserved_source" | "unknown_workflow" | "no_router_configured" | "classification_failed" | "classification_parse_error" | "router_agent_failed" | "rate_limited" | "too_many_streams" | "too_many_children" | "too_many_checks" | "signal_buffer_full" | "agent_mismatch" | "dispatch_not_found" | "execution_not_running" | "iteration_not_current" | "loop_not_active" | "dispatch_result_conflict" | "tool_round_limit" | "dispatch_expired" | "unknown_message_type" | "upstream_rate_limit" | "llm_quota_exceeded" | "upstream_authentication" | "upstream_model_not_found" | "upstream_invalid_input" | "upstream_provider" | "upstream_network" | "upstream_unavailable" | "upstream_timeout" | "internal_error" | "execution_start_failed" | "workflow_start_failed" | "workflow_error" | "decryption_failed" | "not_configured" | "service_unavailable" | "limiter_unavailable" | "stimulus_service_unavailable" | "backlog_full" | "mailbox_full" | "identity_provider_unavailable" | "timed_out" | "tenant_exists" | "reserved_slug" | "tenant_purged" | "override_not_found" | "api_key_not_found" | "unknown_scope" | "scope_not_grantable" | "version_conflict" | "secret_forbidden" | "secrets_unavailable" | "credential_not_found" | "credential_not_granted" | "credential_forbidden" | "credential_revoked" | "not_credential_owner" | "redirect_uri_not_allowed" | "provider_not_configured" | "oauth_not_configured" | "oauth_denied" | "oauth_exchange_failed" | "state_expired" | "device_code_not_found" | "security_context_not_found" | "context_exists" | "context_in_use" | "version_mismatch" | "colony_suspended" | "personal_tier_too_low" | "seat_cap_reached" | "team_context_required" | "membership_revoked" | "owner_only" | "identity_kind_not_allowed" | "email_required" | "email_mismatch" | "already_member" | "owner_role_immutable" | "ambiguous_user" | "invalid_invitation" | "invitation_expired" | "invitation_not_pending" | "entity_id_taken" | "admin_required" | "agent_runs_denied" | "policy_violation" | "fleet_run_not_found" | "dispatch_disabled" | "multiple_targets" | "invalid_enrollment_token" | "invalid_proof" | "not_a_team_admin" | "host_not_found" | "group_not_found" | "enrollment_token_not_found" | "conflict" | "key_in_use" | "token_redeemed" | "enrollment_token_expired" | "enrollment_token_revoked" | "cortex_not_configured" | "issuer_not_configured" | "person_exists" | "person_not_found" | "billing_not_configured" | "webhook_not_configured" | "signature_expired" | "tenant_not_billable";
+            code: "malformed_body" | "malformed_request" | "subprotocol_required" | "upgrade_required" | "invalid_host" | "invalid_id" | "invalid_agent_id" | "invalid_execution_id" | "invalid_request_id" | "invalid_invocation_id" | "invalid_tenant_slug" | "malformed_signature" | "body_read_error" | "invalid_source" | "missing_authorization" | "invalid_authorization_header" | "invalid_token" | "token_expired" | "invalid_role" | "invalid_tier" | "identity_not_recognized" | "invalid_api_key" | "missing_signature" | "secret_not_found" | "invalid_signature" | "workload_not_verified" | "invalid_request" | "unsupported_grant_type" | "invalid_grant" | "invalid_client" | "realm_not_found" | "quota_exceeded" | "payment_failed" | "no_subscription" | "seats_in_use" | "subscription_exists" | "seat_price_mismatch" | "seats_not_available" | "stale_preview" | "tier_mismatch" | "unknown_price" | "url_not_allowed" | "payment_provider_error" | "payment_provider_timeout" | "insufficient_scope" | "operator_required" | "user_identity_required" | "tenant_suspended" | "tenant_deleted" | "tenant_protected" | "tenant_delegation_forbidden" | "not_a_team_member" | "global_scope_forbidden" | "security_context_forbidden" | "execution_not_yours" | "tenant_mismatch" | "approver_not_allowed" | "self_approval_forbidden" | "route_disabled" | "origin_forbidden" | "tier_not_permitted" | "not_found" | "tenant_not_found" | "agent_not_found" | "agent_version_not_found" | "execution_not_found" | "session_not_found" | "iteration_not_found" | "path_not_found" | "volume_not_found" | "tool_server_not_found" | "dead_letter_not_found" | "workflow_not_found" | "workflow_execution_not_found" | "schedule_not_found" | "item_not_found" | "swarm_not_found" | "approval_not_found" | "invocation_not_found" | "webhook_endpoint_not_found" | "route_not_found" | "stimulus_not_found" | "method_not_allowed" | "body_too_large" | "file_too_large" | "uri_too_long" | "unsupported_media_type" | "range_not_satisfiable" | "misdirected_request" | "headers_too_large" | "agent_version_exists" | "tool_server_exists" | "tool_server_in_file" | "agent_paused" | "agent_archived" | "already_current" | "agent_name_conflict" | "execution_already_terminal" | "destination_exists" | "volume_attached" | "volume_label_taken" | "workflow_version_exists" | "workflow_in_use" | "workflow_name_taken" | "approval_already_decided" | "no_open_approval" | "invalid_state" | "nothing_to_retry" | "not_recorded" | "wait_on_ancestor" | "idempotent_duplicate" | "ambiguous_webhook_route" | "route_exists" | "stimulus_in_progress" | "stimulus_already_routed" | "stimulus_discarded" | "not_a_dead_letter" | "already_replayed" | "workspace_expired" | "link_expired" | "validation_failed" | "arguments_changed" | "arguments_not_editable" | "invalid_arguments" | "remember_not_allowed" | "invalid_manifest" | "unsupported_field" | "unsupported_api_version" | "unsupported_runtime" | "unsupported_isolation" | "unqualified_image" | "image_not_allowed" | "reserved_env" | "invalid_schema" | "bootstrap_path_forbidden" | "unsupported_volume_type" | "volume_type_forbidden" | "open_egress_forbidden" | "invalid_host_pattern" | "unsupported_output_handler" | "unsupported_destination" | "immutable_field" | "invalid_template" | "unsafe_template_position" | "idempotency_key_reused" | "input_validation_failed" | "unknown_model_alias" | "unknown_tool" | "runtime_unavailable" | "unknown_security_context" | "invalid_public_key" | "invalid_attachment" | "attachments_not_declared" | "invalid_path" | "is_a_directory" | "invalid_volume" | "missing_file" | "judge_not_found" | "reserved_override_key" | "template_error" | "depth_exceeded" | "too_many_descendants" | "too_many_ceilings" | "invalid_input" | "invalid_blackboard" | "reserved_blackboard_key" | "unknown_state" | "reserved_source" | "unknown_workflow" | "no_router_configured" | "classification_failed" | "classification_parse_error" | "router_agent_failed" | "rate_limited" | "too_many_streams" | "too_many_children" | "too_many_checks" | "signal_buffer_full" | "agent_mismatch" | "dispatch_not_found" | "execution_not_running" | "iteration_not_current" | "loop_not_active" | "dispatch_result_conflict" | "tool_round_limit" | "dispatch_expired" | "unknown_message_type" | "upstream_rate_limit" | "llm_quota_exceeded" | "upstream_authentication" | "upstream_model_not_found" | "upstream_invalid_input" | "upstream_provider" | "upstream_network" | "upstream_unavailable" | "upstream_timeout" | "internal_error" | "execution_start_failed" | "workflow_start_failed" | "workflow_error" | "decryption_failed" | "not_configured" | "service_unavailable" | "limiter_unavailable" | "stimulus_service_unavailable" | "backlog_full" | "mailbox_full" | "identity_provider_unavailable" | "timed_out" | "tenant_exists" | "reserved_slug" | "tenant_purged" | "override_not_found" | "api_key_not_found" | "unknown_scope" | "scope_not_grantable" | "version_conflict" | "secret_forbidden" | "secrets_unavailable" | "credential_not_found" | "credential_not_granted" | "credential_forbidden" | "credential_revoked" | "not_credential_owner" | "redirect_uri_not_allowed" | "provider_not_configured" | "oauth_not_configured" | "oauth_denied" | "oauth_exchange_failed" | "state_expired" | "device_code_not_found" | "security_context_not_found" | "context_exists" | "context_in_use" | "version_mismatch" | "colony_suspended" | "personal_tier_too_low" | "seat_cap_reached" | "team_context_required" | "membership_revoked" | "owner_only" | "identity_kind_not_allowed" | "email_required" | "email_mismatch" | "already_member" | "owner_role_immutable" | "ambiguous_user" | "invalid_invitation" | "invitation_expired" | "invitation_not_pending" | "entity_id_taken" | "admin_required" | "agent_runs_denied" | "policy_violation" | "fleet_run_not_found" | "dispatch_disabled" | "multiple_targets" | "invalid_enrollment_token" | "invalid_proof" | "not_a_team_admin" | "host_not_found" | "group_not_found" | "enrollment_token_not_found" | "conflict" | "key_in_use" | "token_redeemed" | "enrollment_token_expired" | "enrollment_token_revoked" | "cortex_not_configured" | "issuer_not_configured" | "person_exists" | "person_not_found" | "billing_not_configured" | "webhook_not_configured" | "signature_expired" | "tenant_not_billable";
             error: string;
             issues?: {
                 code: string;
                 message: string;
                 path: string;
-            }[];
+            }[] | undefined;
             request_id: string;
         };
         EvaluateCall: {
             arguments?: {
                 [key: string]: unknown;
-            };
-            execution_id?: string;
+            } | undefined;
+            execution_id?: string | undefined;
             tool_name: string;
         };
         Execution: {
@@ -2064,7 +2095,7 @@ export interface components {
                 iteration_number: number;
                 stream: "stdout" | "stderr";
                 timestamp: string;
-                truncated?: true;
+                truncated?: true | undefined;
             };
         } | {
             llm_interaction: {
@@ -2106,7 +2137,7 @@ export interface components {
         } | {
             tool_call_started: {
                 agent_id: string;
-                arguments?: unknown;
+                arguments?: unknown | undefined;
                 call_id: string;
                 execution_id: string;
                 iteration_number: number;
@@ -2122,7 +2153,7 @@ export interface components {
                 execution_id: string;
                 exit_code: number | null;
                 iteration_number: number;
-                result?: unknown;
+                result?: unknown | undefined;
                 status: "succeeded" | "failed" | "refused" | "timed_out";
                 tool_name: string;
             };
@@ -2575,9 +2606,9 @@ export interface components {
                 status: "dispatched" | "running" | "cancelling";
             };
             command_id: string;
-            gap_bytes?: number;
+            gap_bytes?: number | undefined;
             node_id: string;
-            offset?: number;
+            offset?: number | undefined;
         } | {
             attempt: number;
             command_id: string;
@@ -2715,16 +2746,16 @@ export interface components {
             self_approval: boolean;
         };
         FleetSettingsChange: {
-            agent_runs?: "approve" | "allow" | "deny";
-            approve_above?: number | null;
-            approve_all?: boolean;
-            dispatch_enabled?: boolean;
-            self_approval?: boolean;
+            agent_runs?: "approve" | "allow" | "deny" | undefined;
+            approve_above?: number | null | undefined;
+            approve_all?: boolean | undefined;
+            dispatch_enabled?: boolean | undefined;
+            self_approval?: boolean | undefined;
         };
         ForkWorkflow: {
-            blackboard_patch?: unknown;
+            blackboard_patch?: unknown | undefined;
             from_state: string;
-            from_visit?: number;
+            from_visit?: number | undefined;
         };
         HostSelector: {
             arch: string | null;
@@ -2873,21 +2904,21 @@ export interface components {
             }[];
         };
         LinkDecision: {
-            arguments_sha256?: string;
+            arguments_sha256?: string | undefined;
             decision: "approve" | "reject";
-            feedback?: string;
-            reason?: string;
+            feedback?: string | undefined;
+            reason?: string | undefined;
         };
         MakeDirectory: {
-            path?: string;
+            path?: string | undefined;
         };
         McpEvent: {
-            error?: unknown;
-            id?: string | number;
+            error?: unknown | undefined;
+            id?: string | number | undefined;
             jsonrpc: "2.0";
-            method?: string;
-            params?: unknown;
-            result?: unknown;
+            method?: string | undefined;
+            params?: unknown | undefined;
+            result?: unknown | undefined;
         };
         Member: {
             email: string;
@@ -2918,10 +2949,10 @@ export interface components {
         };
         MigrateWorkflows: {
             filter?: {
-                current_state?: string;
-                execution_ids?: string[];
-                started_before?: string;
-            };
+                current_state?: string | undefined;
+                execution_ids?: string[] | undefined;
+                started_before?: string | undefined;
+            } | undefined;
             to_version: string;
             workflow: string;
         };
@@ -2935,119 +2966,119 @@ export interface components {
             }[];
         };
         MoveFileInput: {
-            destination?: string;
-            from?: string;
-            overwrite: boolean;
-            source?: string;
-            to?: string;
+            destination?: string | undefined;
+            from?: string | undefined;
+            overwrite?: boolean | undefined;
+            source?: string | undefined;
+            to?: string | undefined;
         };
         NewApiKey: {
-            expires_at?: string;
+            expires_at?: string | undefined;
             name: string;
-            scopes?: string[];
+            scopes?: string[] | undefined;
         };
         NewApiKeyCredential: {
-            api_key?: string;
-            api_key_value?: string;
-            credential_type?: "secret" | "variable" | "service_account";
-            expires_at?: string;
-            label?: string;
+            api_key?: string | undefined;
+            api_key_value?: string | undefined;
+            credential_type?: "secret" | "variable" | "service_account" | undefined;
+            expires_at?: string | undefined;
+            label?: string | undefined;
             metadata?: {
                 [key: string]: unknown;
-            };
+            } | undefined;
             provider: string;
-            scope?: string;
-            value?: string;
+            scope?: string | undefined;
+            value?: string | undefined;
         };
         NewCapability: {
-            approval?: components["schemas"]["NewToolApproval"] | null;
-            command_allowlist?: string[] | null;
-            domain_allowlist?: string[] | null;
-            max_concurrent?: number | null;
-            max_response_size?: number | null;
-            max_timeout_secs?: number | null;
-            path_allowlist?: string[] | null;
+            approval?: components["schemas"]["NewToolApproval"] | null | undefined;
+            command_allowlist?: string[] | null | undefined;
+            domain_allowlist?: string[] | null | undefined;
+            max_concurrent?: number | null | undefined;
+            max_response_size?: number | null | undefined;
+            max_timeout_secs?: number | null | undefined;
+            path_allowlist?: string[] | null | undefined;
             rate_limit?: {
                 calls: number;
                 per_seconds: number;
-            } | null;
+            } | null | undefined;
             subcommand_allowlist?: ({
                 [key: string]: string[];
-            } | string[]) | null;
+            } | string[]) | null | undefined;
             tool_pattern: string;
         };
         NewCheckout: {
-            cancel_url?: string;
+            cancel_url?: string | undefined;
             price_id: string;
-            seat_price_id?: string;
-            seats: number;
-            success_url?: string;
-            tier?: string;
+            seat_price_id?: string | undefined;
+            seats?: number | undefined;
+            success_url?: string | undefined;
+            tier?: string | undefined;
         };
         NewCredentialGrant: {
-            agent_id?: string;
-            expires_at?: string;
-            permission_type?: "read" | "use";
-            target_type?: "agent" | "workflow" | "all_agents";
-            target_value?: string;
-            workflow_name?: string;
+            agent_id?: string | undefined;
+            expires_at?: string | undefined;
+            permission_type?: "read" | "use" | undefined;
+            target_type?: "agent" | "workflow" | "all_agents" | undefined;
+            target_value?: string | undefined;
+            workflow_name?: string | undefined;
         };
         NewDeviceConsent: {
-            label?: string;
+            label?: string | undefined;
             provider: string;
-            scopes?: string[];
+            scopes?: string[] | undefined;
         };
         NewEdgeGroup: {
             name: string;
-            pinned_members?: string[];
-            selector?: unknown;
+            pinned_members?: string[] | undefined;
+            selector?: unknown | undefined;
         };
         NewFleetPreview: {
-            policy?: unknown;
+            policy?: unknown | undefined;
             target: unknown;
         };
         NewFleetRun: {
             args?: {
                 [key: string]: unknown;
-            };
-            policy?: unknown;
-            security_context_name?: string | null;
+            } | undefined;
+            policy?: unknown | undefined;
+            security_context_name?: string | null | undefined;
             target: unknown;
-            tool?: string;
-            tool_name?: string;
+            tool?: string | undefined;
+            tool_name?: string | undefined;
         };
         NewInvitation: {
-            email?: string;
-            invitee_email?: string;
-            role?: "admin" | "member";
+            email?: string | undefined;
+            invitee_email?: string | undefined;
+            role?: "admin" | "member" | undefined;
         };
         NewMember: {
             email: string;
-            role?: "admin" | "member";
+            role?: "admin" | "member" | undefined;
         };
         NewMemberRole: {
             role: "owner" | "admin" | "member";
         };
         NewOAuthConsent: {
-            label?: string;
+            label?: string | undefined;
             provider: string;
-            redirect_uri?: string;
-            scope?: string;
-            scopes?: string[];
+            redirect_uri?: string | undefined;
+            scope?: string | undefined;
+            scopes?: string[] | undefined;
         };
         NewPerson: {
             email: string;
-            name?: string;
-            role?: "admin" | "operator" | "readonly";
+            name?: string | undefined;
+            role?: "admin" | "operator" | "readonly" | undefined;
         };
         NewRateOverride: {
             bucket: string;
-            burst_value?: number;
+            burst_value?: number | undefined;
             limit_value: number;
-            realm?: string;
+            realm?: string | undefined;
             resource_type: string;
-            tenant_id?: string;
-            user_id?: string;
+            tenant_id?: string | undefined;
+            user_id?: string | undefined;
         };
         NewSaml: {
             certificate: string;
@@ -3055,127 +3086,127 @@ export interface components {
             sso_url: string;
         };
         NewSealSession: {
-            allowed_tool_patterns?: string[] | null;
+            allowed_tool_patterns?: string[] | null | undefined;
             execution_id: string;
             public_key_b64: string;
-            security_context_name?: string;
-            sub?: string;
+            security_context_name?: string | undefined;
+            sub?: string | undefined;
         };
         NewSeats: {
             extra_seats: number;
-            seat_price_id?: string;
+            seat_price_id?: string | undefined;
         };
         NewSecret: {
             data?: {
                 [key: string]: string;
-            };
-            encoding?: "plaintext" | "base64";
-            value?: string;
+            } | undefined;
+            encoding?: "plaintext" | "base64" | undefined;
+            value?: string | undefined;
         };
         NewSecurityContext: {
-            capabilities?: components["schemas"]["NewCapability"][];
-            deny_list?: string[];
-            description?: string | null;
+            capabilities?: components["schemas"]["NewCapability"][] | undefined;
+            deny_list?: string[] | undefined;
+            description?: string | null | undefined;
             name: string;
-            usable_by?: string[] | null;
+            usable_by?: string[] | null | undefined;
         };
         NewSource: {
-            acknowledge?: "routed" | "received";
-            description?: string;
-            enabled?: boolean;
-            events?: string[];
-            forward_headers?: string[];
-            generate_secret?: boolean;
-            idempotency_fallback?: "none" | "body_sha256";
-            match?: string | null;
-            rate_limit_per_minute?: number | null;
-            replay_guard?: boolean;
-            require_timestamp?: boolean;
-            secret?: (string) | null;
-            signature?: ("svc" | "github" | "stripe" | "slack" | "standard_webhooks") | components["schemas"]["Signature"];
+            acknowledge?: "routed" | "received" | undefined;
+            description?: string | undefined;
+            enabled?: boolean | undefined;
+            events?: string[] | undefined;
+            forward_headers?: string[] | undefined;
+            generate_secret?: boolean | undefined;
+            idempotency_fallback?: "none" | "body_sha256" | undefined;
+            match?: string | null | undefined;
+            rate_limit_per_minute?: number | null | undefined;
+            replay_guard?: boolean | undefined;
+            require_timestamp?: boolean | undefined;
+            secret?: (string) | null | undefined;
+            signature?: ("svc" | "github" | "stripe" | "slack" | "standard_webhooks") | components["schemas"]["Signature"] | undefined;
             source: string;
-            workflow?: string | null;
-            workflow_version?: string | null;
+            workflow?: string | null | undefined;
+            workflow_version?: string | null | undefined;
         };
         NewStimulus: {
             content: unknown;
-            idempotency_key?: string | null;
+            idempotency_key?: string | null | undefined;
             source: string;
         };
         NewTeam: {
             display_name: string;
-            tier?: "business" | "enterprise";
+            tier?: "business" | "enterprise" | undefined;
         };
         NewTenant: {
             display_name: string;
-            idp_realm?: string;
-            owner_email?: string;
+            idp_realm?: string | undefined;
+            owner_email?: string | undefined;
             quotas?: {
-                max_agents?: number;
-                max_concurrent_executions?: number;
-                max_storage_gb?: number;
-            };
+                max_agents?: number | undefined;
+                max_concurrent_executions?: number | undefined;
+                max_storage_gb?: number | undefined;
+            } | undefined;
             slug: string;
-            tier?: "free" | "pro" | "business" | "enterprise";
-            vault_namespace?: string;
+            tier?: "free" | "pro" | "business" | "enterprise" | undefined;
+            vault_namespace?: string | undefined;
         };
         NewTier: {
-            billing_interval?: "month" | "year";
-            proration_date?: number;
-            seats?: number;
+            billing_interval?: "month" | "year" | undefined;
+            proration_date?: number | undefined;
+            seats?: number | undefined;
             target_tier: "free" | "pro" | "business" | "enterprise";
         };
         NewToolApproval: {
-            approvers?: string[];
-            editable?: boolean;
-            elicit?: boolean;
-            forbid_initiator?: boolean;
-            on_timeout?: "reject" | "fail";
-            quorum?: number;
-            remember?: ("execution" | "tool") | null;
-            timeout_seconds?: number;
-            when?: string | null;
+            approvers?: string[] | undefined;
+            editable?: boolean | undefined;
+            elicit?: boolean | undefined;
+            forbid_initiator?: boolean | undefined;
+            on_timeout?: "reject" | "fail" | undefined;
+            quorum?: number | undefined;
+            remember?: ("execution" | "tool") | null | undefined;
+            timeout_seconds?: number | undefined;
+            when?: string | null | undefined;
         };
         NewToolServer: {
-            args?: string[];
-            call_timeout_seconds?: number;
+            args?: string[] | undefined;
+            call_timeout_seconds?: number | undefined;
             capabilities?: {
                 name: string;
-                skip_judge: boolean;
-            }[] | null;
+                skip_judge?: boolean | undefined;
+            }[] | null | undefined;
             credentials?: {
                 [key: string]: string;
-            };
-            definitions?: "pinned" | "follow";
-            egress?: string[];
-            enabled?: boolean;
+            } | undefined;
+            definitions?: "pinned" | "follow" | undefined;
+            egress?: string[] | undefined;
+            enabled?: boolean | undefined;
             environment?: {
                 [key: string]: string;
-            };
-            executable?: string | null;
+            } | undefined;
+            executable?: string | null | undefined;
             health_check?: {
-                interval_seconds?: number;
-                timeout_seconds?: number;
-            };
-            max_concurrent?: number;
+                interval_seconds?: number | undefined;
+                timeout_seconds?: number | undefined;
+            } | undefined;
+            max_concurrent?: number | undefined;
             name: string;
             resource_limits?: {
-                cpu_millicores?: number;
-                memory_mb?: number;
-            };
-            tenant_id?: string | null;
-            transport?: "stdio" | "streamable_http";
-            url?: string | null;
+                cpu_millicores?: number | undefined;
+                memory_mb?: number | undefined;
+            } | undefined;
+            tenant_id?: string | null | undefined;
+            transport?: "stdio" | "streamable_http" | undefined;
+            url?: string | null | undefined;
         };
         NewVolume: {
             label: string;
-            size_limit_bytes?: number;
-            visibility?: "private" | "tenant";
+            size_limit_bytes?: number | undefined;
+            visibility?: "private" | "tenant" | undefined;
         };
         OAuthCallback: {
-            code?: string;
-            error?: string;
-            iss?: string;
+            code?: string | undefined;
+            error?: string | undefined;
+            iss?: string | undefined;
             state: string;
         };
         OAuthCompleted: {
@@ -3200,7 +3231,7 @@ export interface components {
             default_response: string | null;
             execution_id: string;
             expires_at: string;
-            fleet_command_id?: string | null;
+            fleet_command_id?: string | null | undefined;
             id: string;
             kind: string;
             prompt: string;
@@ -3211,7 +3242,7 @@ export interface components {
             status: "pending" | "approved" | "rejected" | "responded" | "timed_out" | "withdrawn";
             tenant_id: string;
             timeout_seconds: number;
-            tool_call?: components["schemas"]["ApprovalToolCall"] | null;
+            tool_call?: components["schemas"]["ApprovalToolCall"] | null | undefined;
             visit: number | null;
             workflow_execution_id: string | null;
             workflow_id: string | null;
@@ -3231,13 +3262,13 @@ export interface components {
             user_id: string;
         };
         PersonChange: {
-            name?: string;
-            role?: "admin" | "operator" | "readonly";
-            status?: "active" | "disabled";
-            unlock?: boolean;
+            name?: string | undefined;
+            role?: "admin" | "operator" | "readonly" | undefined;
+            status?: "active" | "disabled" | undefined;
+            unlock?: boolean | undefined;
         };
         PersonReset: {
-            totp: boolean;
+            totp?: boolean | undefined;
         };
         RateOverride: {
             bucket: string;
@@ -3267,7 +3298,7 @@ export interface components {
         };
         Reject: {
             reason: string;
-            rejected_by?: string;
+            rejected_by?: string | undefined;
         };
         ReplayReceived: {
             replay_of: string;
@@ -3279,20 +3310,20 @@ export interface components {
             ids: string[];
         };
         ReplayStimulus: {
-            force?: boolean;
-            workflow?: string;
-            workflow_version?: string;
+            force?: boolean | undefined;
+            workflow?: string | undefined;
+            workflow_version?: string | undefined;
         };
         RetryExecution: {
-            input?: unknown;
-            version?: string;
+            input?: unknown | undefined;
+            version?: string | undefined;
         };
         RetryFleetRun: {
-            policy?: unknown;
-            statuses?: unknown;
+            policy?: unknown | undefined;
+            statuses?: unknown | undefined;
         };
         RetryWorkflow: {
-            from_state?: string;
+            from_state?: string | undefined;
         };
         RoleOfMember: {
             role: "owner" | "admin" | "member";
@@ -3306,13 +3337,13 @@ export interface components {
             success: true;
         };
         RouterRequest: {
-            allowed_workflows?: string[] | null;
-            classification_confidence_threshold?: number;
-            classification_timeout_secs?: number;
-            confidence_threshold?: number;
-            router_agent?: string;
-            router_agent_id?: string;
-            timeout_seconds?: number;
+            allowed_workflows?: string[] | null | undefined;
+            classification_confidence_threshold?: number | undefined;
+            classification_timeout_secs?: number | undefined;
+            confidence_threshold?: number | undefined;
+            router_agent?: string | undefined;
+            router_agent_id?: string | undefined;
+            timeout_seconds?: number | undefined;
         };
         RunItem: {
             attempts: number;
@@ -3359,7 +3390,7 @@ export interface components {
                 method: string;
                 params?: {
                     [key: string]: unknown;
-                };
+                } | undefined;
             };
             protocol: "seal/v1";
             security_token: string;
@@ -3465,11 +3496,11 @@ export interface components {
         SecretRotated: {
             id: string;
             previous_secret_expires_at: string | null;
-            secret?: string;
+            secret?: string | undefined;
         };
         SecretRotation: {
-            previous_valid_seconds?: number;
-            secret?: string;
+            previous_valid_seconds?: number | undefined;
+            secret?: string | undefined;
         };
         SecretWritten: {
             created_at: string;
@@ -3493,11 +3524,11 @@ export interface components {
             usable_by: string[] | null;
         };
         SecurityContextChange: {
-            capabilities?: components["schemas"]["NewCapability"][];
-            deny_list?: string[];
-            description?: string | null;
-            name?: string;
-            usable_by?: string[] | null;
+            capabilities?: components["schemas"]["NewCapability"][] | undefined;
+            deny_list?: string[] | undefined;
+            description?: string | null | undefined;
+            name?: string | undefined;
+            usable_by?: string[] | null | undefined;
         };
         SecurityContextVerdict: {
             allowed: boolean;
@@ -3550,18 +3581,18 @@ export interface components {
             name: string;
             outputSchema?: {
                 [key: string]: unknown;
-            };
+            } | undefined;
             skip_judge: boolean;
             withheld: boolean;
         };
         SignalWorkflow: {
-            payload?: unknown;
-            response?: string;
-            signal_name?: string;
+            payload?: unknown | undefined;
+            response?: string | undefined;
+            signal_name?: string | undefined;
         };
         Signature: {
             preset: "svc" | "github" | "stripe" | "slack" | "standard_webhooks";
-            tolerance_seconds?: number;
+            tolerance_seconds?: number | undefined;
         };
         SignInConfig: {
             cli_client_id: string;
@@ -3569,7 +3600,7 @@ export interface components {
             device: boolean;
             issuer: string;
             password: boolean;
-            people?: components["schemas"]["DevelopmentPerson"][];
+            people?: components["schemas"]["DevelopmentPerson"][] | undefined;
             scopes: string[];
         };
         SkippedHost: {
@@ -3617,22 +3648,22 @@ export interface components {
             workflow_version: string | null;
         };
         SourceChange: {
-            acknowledge?: "routed" | "received";
-            description?: string;
-            enabled?: boolean;
-            events?: string[];
-            forward_headers?: string[];
-            generate_secret?: boolean;
-            idempotency_fallback?: "none" | "body_sha256";
-            match?: string | null;
-            rate_limit_per_minute?: number | null;
-            replay_guard?: boolean;
-            require_timestamp?: boolean;
-            secret?: (string) | null;
-            signature?: ("svc" | "github" | "stripe" | "slack" | "standard_webhooks") | components["schemas"]["Signature"];
-            source?: string;
-            workflow?: string | null;
-            workflow_version?: string | null;
+            acknowledge?: "routed" | "received" | undefined;
+            description?: string | undefined;
+            enabled?: boolean | undefined;
+            events?: string[] | undefined;
+            forward_headers?: string[] | undefined;
+            generate_secret?: boolean | undefined;
+            idempotency_fallback?: "none" | "body_sha256" | undefined;
+            match?: string | null | undefined;
+            rate_limit_per_minute?: number | null | undefined;
+            replay_guard?: boolean | undefined;
+            require_timestamp?: boolean | undefined;
+            secret?: (string) | null | undefined;
+            signature?: ("svc" | "github" | "stripe" | "slack" | "standard_webhooks") | components["schemas"]["Signature"] | undefined;
+            source?: string | undefined;
+            workflow?: string | null | undefined;
+            workflow_version?: string | null | undefined;
         };
         SourceDeleted: {
             id: string;
@@ -3649,62 +3680,62 @@ export interface components {
             sub: string;
         };
         StartExecution: {
-            agent_id?: unknown;
-            attachments?: unknown[];
-            context_overrides?: unknown;
+            agent_id?: unknown | undefined;
+            attachments?: unknown[] | undefined;
+            context_overrides?: unknown | undefined;
             input: unknown;
-            intent?: string;
+            intent?: string | undefined;
             labels?: {
                 [key: string]: string;
-            };
-            max_iterations?: number;
-            max_tokens?: number;
-            security_context?: string;
-            security_context_name?: string;
-            timeout_seconds?: number;
-            version?: string;
-            wait_seconds?: number;
+            } | undefined;
+            max_iterations?: number | undefined;
+            max_tokens?: number | undefined;
+            security_context?: string | undefined;
+            security_context_name?: string | undefined;
+            timeout_seconds?: number | undefined;
+            version?: string | undefined;
+            wait_seconds?: number | undefined;
         };
         StartNamedExecution: {
             agent_id: unknown;
-            attachments?: unknown[];
-            context_overrides?: unknown;
+            attachments?: unknown[] | undefined;
+            context_overrides?: unknown | undefined;
             input: unknown;
-            intent?: string;
+            intent?: string | undefined;
             labels?: {
                 [key: string]: string;
-            };
-            max_iterations?: number;
-            max_tokens?: number;
-            security_context?: string;
-            security_context_name?: string;
-            timeout_seconds?: number;
-            version?: string;
-            wait_seconds?: number;
+            } | undefined;
+            max_iterations?: number | undefined;
+            max_tokens?: number | undefined;
+            security_context?: string | undefined;
+            security_context_name?: string | undefined;
+            timeout_seconds?: number | undefined;
+            version?: string | undefined;
+            wait_seconds?: number | undefined;
         };
         StartNamedWorkflow: {
-            attachments?: unknown[];
-            blackboard?: unknown;
-            context_overrides?: unknown;
-            input?: unknown;
-            intent?: string;
-            security_context_name?: string;
-            timeout?: number;
-            timeout_seconds?: number;
-            version?: string;
-            workflow_id?: string;
-            workflow_name?: string;
+            attachments?: unknown[] | undefined;
+            blackboard?: unknown | undefined;
+            context_overrides?: unknown | undefined;
+            input?: unknown | undefined;
+            intent?: string | undefined;
+            security_context_name?: string | undefined;
+            timeout?: number | undefined;
+            timeout_seconds?: number | undefined;
+            version?: string | undefined;
+            workflow_id?: string | undefined;
+            workflow_name?: string | undefined;
         };
         StartWorkflow: {
-            attachments?: unknown[];
-            blackboard?: unknown;
-            context_overrides?: unknown;
-            input?: unknown;
-            intent?: string;
-            security_context_name?: string;
-            timeout?: number;
-            timeout_seconds?: number;
-            version?: string;
+            attachments?: unknown[] | undefined;
+            blackboard?: unknown | undefined;
+            context_overrides?: unknown | undefined;
+            input?: unknown | undefined;
+            intent?: string | undefined;
+            security_context_name?: string | undefined;
+            timeout?: number | undefined;
+            timeout_seconds?: number | undefined;
+            version?: string | undefined;
         };
         StimuliReplayed: {
             failed: number;
@@ -4050,17 +4081,17 @@ export interface components {
             vault_namespace: string;
         };
         TenantChange: {
-            display_name?: string;
-            owner_email?: string | null;
+            display_name?: string | undefined;
+            owner_email?: string | null | undefined;
             quotas?: {
-                max_agents?: number | null;
-                max_concurrent_executions?: number | null;
-                max_storage_gb?: number | null;
-            };
-            tier?: ("free" | "pro" | "business" | "enterprise") | null;
+                max_agents?: number | null | undefined;
+                max_concurrent_executions?: number | null | undefined;
+                max_storage_gb?: number | null | undefined;
+            } | undefined;
+            tier?: ("free" | "pro" | "business" | "enterprise") | null | undefined;
         };
         TenantSuspension: {
-            reason?: string;
+            reason?: string | undefined;
         };
         TierChanged: {
             action: "upgrade_immediate" | "downgrade_at_period_end" | "cancel_at_period_end" | "no_change";
@@ -4082,8 +4113,8 @@ export interface components {
             target_tier: "free" | "pro" | "business" | "enterprise";
         };
         TierWish: {
-            billing_interval?: "month" | "year";
-            seats?: number;
+            billing_interval?: "month" | "year" | undefined;
+            seats?: number | undefined;
             target_tier: "free" | "pro" | "business" | "enterprise";
         };
         Tool: {
@@ -4096,12 +4127,12 @@ export interface components {
             };
             description: string;
             executor: "sandbox" | "server" | "edge";
-            fleetCapable?: boolean;
+            fleetCapable?: boolean | undefined;
             input_schema: unknown;
             inputSchema: unknown;
             name: string;
-            outputSchema?: unknown;
-            server?: string;
+            outputSchema?: unknown | undefined;
+            server?: string | undefined;
             source: "builtin" | "management" | "mcp" | "edge";
         };
         ToolApproval: {
@@ -4211,33 +4242,33 @@ export interface components {
             withheld_tools: string[];
         };
         ToolServerChange: {
-            args?: string[];
-            call_timeout_seconds?: number;
+            args?: string[] | undefined;
+            call_timeout_seconds?: number | undefined;
             capabilities?: {
                 name: string;
-                skip_judge: boolean;
-            }[] | null;
+                skip_judge?: boolean | undefined;
+            }[] | null | undefined;
             credentials?: {
                 [key: string]: string;
-            };
-            definitions?: "pinned" | "follow";
-            egress?: string[];
-            enabled?: boolean;
+            } | undefined;
+            definitions?: "pinned" | "follow" | undefined;
+            egress?: string[] | undefined;
+            enabled?: boolean | undefined;
             environment?: {
                 [key: string]: string;
-            };
-            executable?: string | null;
+            } | undefined;
+            executable?: string | null | undefined;
             health_check?: {
-                interval_seconds?: number;
-                timeout_seconds?: number;
-            };
-            max_concurrent?: number;
+                interval_seconds?: number | undefined;
+                timeout_seconds?: number | undefined;
+            } | undefined;
+            max_concurrent?: number | undefined;
             resource_limits?: {
-                cpu_millicores?: number;
-                memory_mb?: number;
-            };
-            transport?: "stdio" | "streamable_http";
-            url?: string | null;
+                cpu_millicores?: number | undefined;
+                memory_mb?: number | undefined;
+            } | undefined;
+            transport?: "stdio" | "streamable_http" | undefined;
+            url?: string | null | undefined;
         };
         ToolServerInstance: {
             last_error: string | null;
@@ -4331,9 +4362,9 @@ export interface components {
             visibility: "private" | "tenant";
         };
         VolumeChange: {
-            label?: string;
-            size_limit_bytes?: number;
-            visibility?: "private" | "tenant";
+            label?: string | undefined;
+            size_limit_bytes?: number | undefined;
+            visibility?: "private" | "tenant" | undefined;
         };
         Workflow: {
             annotations: {
@@ -4399,10 +4430,10 @@ export interface components {
             };
             event_type: string;
             execution_id: string;
-            iteration_number?: number;
+            iteration_number?: number | undefined;
             message: string;
             sequence: number;
-            state_name?: string;
+            state_name?: string | undefined;
             temporal_run_id: string;
             temporal_workflow_id: string;
             timestamp: string;
@@ -4441,51 +4472,51 @@ export interface components {
             metadata: {
                 annotations?: {
                     [key: string]: string;
-                } | null;
-                description: string | null;
-                input_schema?: Record<string, never> | boolean | null;
+                } | null | undefined;
+                description?: string | null | undefined;
+                input_schema?: Record<string, never> | boolean | null | undefined;
                 labels?: {
                     [key: string]: string;
-                } | null;
+                } | null | undefined;
                 name: string;
-                output_schema?: Record<string, never> | boolean | null;
+                output_schema?: Record<string, never> | boolean | null | undefined;
                 output_template?: {
                     [key: string]: string;
-                } | null;
-                tags: string[] | null;
-                version: string | null;
+                } | null | undefined;
+                tags?: string[] | null | undefined;
+                version?: string | null | undefined;
             };
             spec: {
-                compensate_on?: ("failed" | "cancelled" | "timed_out")[] | null;
-                context?: Record<string, never> | null;
+                compensate_on?: ("failed" | "cancelled" | "timed_out")[] | null | undefined;
+                context?: Record<string, never> | null | undefined;
                 initial_state: string;
-                max_total_transitions: number | null;
-                schedules?: components["schemas"]["WorkflowManifest.Schedule"][] | null;
-                security_context?: string | null;
+                max_total_transitions?: number | null | undefined;
+                schedules?: components["schemas"]["WorkflowManifest.Schedule"][] | null | undefined;
+                security_context?: string | null | undefined;
                 states: {
                     [key: string]: components["schemas"]["WorkflowManifest.State"];
                 } | components["schemas"]["WorkflowManifest.NamedState"][];
                 storage?: {
-                    shared_volumes: {
+                    shared_volumes?: {
                         name: string;
-                        size_limit_bytes?: number | null;
-                        storage_class: "ephemeral" | "persistent" | null;
-                    }[] | null;
+                        size_limit_bytes?: number | null | undefined;
+                        storage_class?: "ephemeral" | "persistent" | null | undefined;
+                    }[] | null | undefined;
                     workspace?: {
-                        blackboard_key: string | null;
-                        size_limit_mb: number | null;
-                        storage_class: "ephemeral" | "persistent" | null;
-                        ttl_hours: number | null;
-                        volume_id?: string | null;
-                    } | null;
-                } | null;
-                strict_templates: boolean | null;
+                        blackboard_key?: string | null | undefined;
+                        size_limit_mb?: number | null | undefined;
+                        storage_class?: "ephemeral" | "persistent" | null | undefined;
+                        ttl_hours?: number | null | undefined;
+                        volume_id?: string | null | undefined;
+                    } | null | undefined;
+                } | null | undefined;
+                strict_templates?: boolean | null | undefined;
             };
         };
         "WorkflowManifest.AgentMount": {
             mount_path: string;
             name: string;
-            read_only: boolean | null;
+            read_only?: boolean | null | undefined;
         };
         "WorkflowManifest.Branch": {
             initial_state: string;
@@ -4497,1247 +4528,1247 @@ export interface components {
         "WorkflowManifest.ContainerMount": {
             mount_path: string;
             name: string;
-            read_only: boolean | null;
+            read_only?: boolean | null | undefined;
         };
         "WorkflowManifest.InnerState": {
             agent: string;
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             input: unknown;
-            intent?: string | null;
-            isolation: "inherit" | "docker" | "process" | "firecracker" | null;
-            judge_threshold: number | null;
-            judges: components["schemas"]["WorkflowManifest.Judge"][] | null;
+            intent?: string | null | undefined;
+            isolation?: "inherit" | "docker" | "process" | "firecracker" | null | undefined;
+            judge_threshold?: number | null | undefined;
+            judges?: components["schemas"]["WorkflowManifest.Judge"][] | null | undefined;
             kind: "Agent";
-            max_iterations: number | null;
-            max_state_visits: number | null;
-            outcome: "completed" | "failed" | null;
-            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null;
+            max_iterations?: number | null | undefined;
+            max_state_visits?: number | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
+            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null | undefined;
             pre_execution_validator?: {
                 agent_id: string;
-                input_template?: string | null;
-            } | null;
+                input_template?: string | null | undefined;
+            } | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            temperature?: number | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            temperature?: number | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
-            volumes?: components["schemas"]["WorkflowManifest.AgentMount"][] | null;
+            volumes?: components["schemas"]["WorkflowManifest.AgentMount"][] | null | undefined;
         } | {
             command: string | string[];
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             env?: {
                 [key: string]: string;
-            } | null;
-            image?: string | null;
+            } | null | undefined;
+            image?: string | null | undefined;
             kind: "System";
-            max_state_visits: number | null;
-            network_mode: "none" | "default" | "bridge" | "host" | null;
-            outcome: "completed" | "failed" | null;
+            max_state_visits?: number | null | undefined;
+            network_mode?: "none" | "default" | "bridge" | "host" | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
             resources?: {
-                cpu: number | string | null;
-                memory: number | string | null;
-                timeout?: number | string | null;
-            } | null;
+                cpu?: number | string | null | undefined;
+                memory?: number | string | null | undefined;
+                timeout?: number | string | null | undefined;
+            } | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
-            workdir: string | null;
+            workdir?: string | null | undefined;
         } | {
             agents: {
                 agent: string;
                 input: unknown;
-                poll_interval_ms?: number | null;
-                timeout_seconds: number | null;
-                weight: number | null;
+                poll_interval_ms?: number | null | undefined;
+                timeout_seconds?: number | null | undefined;
+                weight?: number | null | undefined;
             }[];
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             consensus: {
-                agreement?: number | null;
+                agreement?: number | null | undefined;
                 confidence_weighting?: {
-                    agreement_factor: number | null;
-                    self_confidence_factor: number | null;
-                } | null;
-                min_agreement_confidence?: number | null;
-                min_judges_required: number | null;
-                n?: number | null;
+                    agreement_factor?: number | null | undefined;
+                    self_confidence_factor?: number | null | undefined;
+                } | null | undefined;
+                min_agreement_confidence?: number | null | undefined;
+                min_judges_required?: number | null | undefined;
+                n?: number | null | undefined;
                 strategy: "weighted_average" | "majority" | "unanimous" | "best_of_n";
-                threshold: number | null;
+                threshold?: number | null | undefined;
             };
             continue_as?: {
-                input?: unknown;
-            } | null;
-            judges_for_parallel: components["schemas"]["WorkflowManifest.Judge"][] | null;
+                input?: unknown | undefined;
+            } | null | undefined;
+            judges_for_parallel?: components["schemas"]["WorkflowManifest.Judge"][] | null | undefined;
             kind: "ParallelAgents";
-            max_state_visits: number | null;
-            outcome: "completed" | "failed" | null;
-            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null;
+            max_state_visits?: number | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
+            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
         } | {
             command: string[];
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             env?: {
                 [key: string]: string;
-            } | null;
+            } | null | undefined;
             image: string;
-            image_pull_policy: "Always" | "IfNotPresent" | "Never" | null;
+            image_pull_policy?: "Always" | "IfNotPresent" | "Never" | null | undefined;
             kind: "ContainerRun";
-            max_state_visits: number | null;
+            max_state_visits?: number | null | undefined;
             name: string;
-            network_mode: "none" | "default" | "bridge" | "host" | null;
-            outcome: "completed" | "failed" | null;
-            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null;
-            read_only_root_filesystem: boolean | null;
-            registry_credentials?: string | null;
+            network_mode?: "none" | "default" | "bridge" | "host" | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
+            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null | undefined;
+            read_only_root_filesystem?: boolean | null | undefined;
+            registry_credentials?: string | null | undefined;
             resources?: {
-                cpu: number | string | null;
-                memory: number | string | null;
-                timeout?: number | string | null;
-            } | null;
+                cpu?: number | string | null | undefined;
+                memory?: number | string | null | undefined;
+                timeout?: number | string | null | undefined;
+            } | null | undefined;
             retry?: {
-                backoff?: number | string | null;
-                max_attempts: number | null;
-            } | null;
-            run_as_user?: number | null;
-            shell: boolean | null;
-            timeout?: number | string | null;
+                backoff?: number | string | null | undefined;
+                max_attempts?: number | null | undefined;
+            } | null | undefined;
+            run_as_user?: number | null | undefined;
+            shell?: boolean | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
-            volumes?: components["schemas"]["WorkflowManifest.ContainerMount"][] | null;
-            workdir: string | null;
+            volumes?: components["schemas"]["WorkflowManifest.ContainerMount"][] | null | undefined;
+            workdir?: string | null | undefined;
         } | {
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             completion: "all_succeed" | "any_succeed" | "best_effort";
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             kind: "ParallelContainerRun";
-            max_state_visits: number | null;
-            outcome: "completed" | "failed" | null;
+            max_state_visits?: number | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
             steps: {
                 command: string[];
                 env?: {
                     [key: string]: string;
-                } | null;
+                } | null | undefined;
                 image: string;
                 name: string;
-                network_mode: "none" | "default" | "bridge" | "host" | null;
-                registry_credentials?: string | null;
+                network_mode?: "none" | "default" | "bridge" | "host" | null | undefined;
+                registry_credentials?: string | null | undefined;
                 resources?: {
-                    cpu: number | string | null;
-                    memory: number | string | null;
-                    timeout?: number | string | null;
-                } | null;
-                shell: boolean | null;
-                volumes?: components["schemas"]["WorkflowManifest.ContainerMount"][] | null;
-                workdir: string | null;
+                    cpu?: number | string | null | undefined;
+                    memory?: number | string | null | undefined;
+                    timeout?: number | string | null | undefined;
+                } | null | undefined;
+                shell?: boolean | null | undefined;
+                volumes?: components["schemas"]["WorkflowManifest.ContainerMount"][] | null | undefined;
+                workdir?: string | null | undefined;
             }[];
-            timeout?: number | string | null;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
         } | {
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
-            input?: unknown;
+                input?: unknown | undefined;
+            } | null | undefined;
+            input?: unknown | undefined;
             kind: "Subworkflow";
-            max_state_visits: number | null;
+            max_state_visits?: number | null | undefined;
             mode: "blocking" | "fire_and_forget";
-            outcome: "completed" | "failed" | null;
-            result_key?: unknown;
+            outcome?: "completed" | "failed" | null | undefined;
+            result_key?: unknown | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
             workflow_id: string;
         } | {
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             kind: "Wait";
-            max_state_visits: number | null;
-            outcome: "completed" | "failed" | null;
-            seconds?: number | string | null;
-            signal?: string | null;
+            max_state_visits?: number | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
+            seconds?: number | string | null | undefined;
+            signal?: string | null | undefined;
             stimulus?: {
-                equals?: string | null;
-                key?: string | null;
-                match?: string | null;
+                equals?: string | null | undefined;
+                key?: string | null | undefined;
+                match?: string | null | undefined;
                 source: string;
-            } | null;
-            timeout?: number | string | null;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
-            until?: string | null;
+            until?: string | null | undefined;
         } | {
-            arguments?: Record<string, never> | string | null;
-            compensate?: string | null;
+            arguments?: Record<string, never> | string | null | undefined;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             kind: "Tool";
-            max_state_visits: number | null;
-            outcome: "completed" | "failed" | null;
+            max_state_visits?: number | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             tool: string;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
         } | {
-            args?: Record<string, never> | string | null;
-            command?: string | string[] | null;
-            compensate?: string | null;
+            args?: Record<string, never> | string | null | undefined;
+            command?: string | string[] | null | undefined;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             kind: "Fleet";
-            max_state_visits: number | null;
-            outcome: "completed" | "failed" | null;
-            policy?: Record<string, never> | null;
+            max_state_visits?: number | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
+            policy?: Record<string, never> | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
             target: unknown;
-            timeout?: number | string | null;
-            tool?: string | null;
+            timeout?: number | string | null | undefined;
+            tool?: string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
         } | {
-            body?: unknown;
-            compensate?: string | null;
+            body?: unknown | undefined;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             expect?: {
-                schema?: Record<string, never> | boolean | null;
-                status?: (number | string)[] | null;
-            } | null;
+                schema?: Record<string, never> | boolean | null | undefined;
+                status?: (number | string)[] | null | undefined;
+            } | null | undefined;
             headers?: {
                 [key: string]: string;
-            } | null;
+            } | null | undefined;
             kind: "Http";
-            max_state_visits: number | null;
-            method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | null;
-            outcome: "completed" | "failed" | null;
+            max_state_visits?: number | null | undefined;
+            method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
             url: string;
         } | {
-            allow_agents: boolean | null;
-            approvers: string[] | null;
-            compensate?: string | null;
+            allow_agents?: boolean | null | undefined;
+            approvers?: string[] | null | undefined;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
-            default_response?: string | null;
+                input?: unknown | undefined;
+            } | null | undefined;
+            default_response?: string | null | undefined;
             escalate?: {
                 after: number | string;
-                approvers: string[] | null;
-                notify: components["schemas"]["WorkflowManifest.Notification"][] | null;
-            } | null;
-            forbid_initiator: boolean | null;
+                approvers?: string[] | null | undefined;
+                notify?: components["schemas"]["WorkflowManifest.Notification"][] | null | undefined;
+            } | null | undefined;
+            forbid_initiator?: boolean | null | undefined;
             kind: "Human";
-            max_state_visits: number | null;
-            notify: components["schemas"]["WorkflowManifest.Notification"][] | null;
-            outcome: "completed" | "failed" | null;
+            max_state_visits?: number | null | undefined;
+            notify?: components["schemas"]["WorkflowManifest.Notification"][] | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
             prompt: string;
-            quorum: number | null;
-            reject_on_timeout: boolean | null;
-            remind_after?: number | string | null;
-            required_role?: string | null;
-            timeout?: number | string | null;
-            timeout_seconds?: number | null;
+            quorum?: number | null | undefined;
+            reject_on_timeout?: boolean | null | undefined;
+            remind_after?: number | string | null | undefined;
+            required_role?: string | null | undefined;
+            timeout?: number | string | null | undefined;
+            timeout_seconds?: number | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
         };
         "WorkflowManifest.Item": {
             agent: string;
-            compensate?: unknown | null;
-            continue_as?: unknown | null;
+            compensate?: unknown | null | undefined;
+            continue_as?: unknown | null | undefined;
             input: unknown;
-            intent?: string | null;
-            isolation: "inherit" | "docker" | "process" | "firecracker" | null;
-            judge_threshold: number | null;
-            judges: components["schemas"]["WorkflowManifest.Judge"][] | null;
+            intent?: string | null | undefined;
+            isolation?: "inherit" | "docker" | "process" | "firecracker" | null | undefined;
+            judge_threshold?: number | null | undefined;
+            judges?: components["schemas"]["WorkflowManifest.Judge"][] | null | undefined;
             kind: "Agent";
-            max_iterations: number | null;
-            max_state_visits?: unknown | null;
-            outcome?: unknown | null;
-            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null;
+            max_iterations?: number | null | undefined;
+            max_state_visits?: unknown | null | undefined;
+            outcome?: unknown | null | undefined;
+            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null | undefined;
             pre_execution_validator?: {
                 agent_id: string;
-                input_template?: string | null;
-            } | null;
+                input_template?: string | null | undefined;
+            } | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            temperature?: number | null;
-            timeout?: number | string | null;
-            transitions?: unknown | null;
-            volumes?: components["schemas"]["WorkflowManifest.AgentMount"][] | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            temperature?: number | null | undefined;
+            timeout?: number | string | null | undefined;
+            transitions?: unknown | null | undefined;
+            volumes?: components["schemas"]["WorkflowManifest.AgentMount"][] | null | undefined;
         } | {
             command: string | string[];
-            compensate?: unknown | null;
-            continue_as?: unknown | null;
+            compensate?: unknown | null | undefined;
+            continue_as?: unknown | null | undefined;
             env?: {
                 [key: string]: string;
-            } | null;
-            image?: string | null;
+            } | null | undefined;
+            image?: string | null | undefined;
             kind: "System";
-            max_state_visits?: unknown | null;
-            network_mode: "none" | "default" | "bridge" | "host" | null;
-            outcome?: unknown | null;
+            max_state_visits?: unknown | null | undefined;
+            network_mode?: "none" | "default" | "bridge" | "host" | null | undefined;
+            outcome?: unknown | null | undefined;
             resources?: {
-                cpu: number | string | null;
-                memory: number | string | null;
-                timeout?: number | string | null;
-            } | null;
+                cpu?: number | string | null | undefined;
+                memory?: number | string | null | undefined;
+                timeout?: number | string | null | undefined;
+            } | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
-            transitions?: unknown | null;
-            workdir: string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
+            transitions?: unknown | null | undefined;
+            workdir?: string | null | undefined;
         } | {
             agents: {
                 agent: string;
                 input: unknown;
-                poll_interval_ms?: number | null;
-                timeout_seconds: number | null;
-                weight: number | null;
+                poll_interval_ms?: number | null | undefined;
+                timeout_seconds?: number | null | undefined;
+                weight?: number | null | undefined;
             }[];
-            compensate?: unknown | null;
+            compensate?: unknown | null | undefined;
             consensus: {
-                agreement?: number | null;
+                agreement?: number | null | undefined;
                 confidence_weighting?: {
-                    agreement_factor: number | null;
-                    self_confidence_factor: number | null;
-                } | null;
-                min_agreement_confidence?: number | null;
-                min_judges_required: number | null;
-                n?: number | null;
+                    agreement_factor?: number | null | undefined;
+                    self_confidence_factor?: number | null | undefined;
+                } | null | undefined;
+                min_agreement_confidence?: number | null | undefined;
+                min_judges_required?: number | null | undefined;
+                n?: number | null | undefined;
                 strategy: "weighted_average" | "majority" | "unanimous" | "best_of_n";
-                threshold: number | null;
+                threshold?: number | null | undefined;
             };
-            continue_as?: unknown | null;
-            judges_for_parallel: components["schemas"]["WorkflowManifest.Judge"][] | null;
+            continue_as?: unknown | null | undefined;
+            judges_for_parallel?: components["schemas"]["WorkflowManifest.Judge"][] | null | undefined;
             kind: "ParallelAgents";
-            max_state_visits?: unknown | null;
-            outcome?: unknown | null;
-            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null;
+            max_state_visits?: unknown | null | undefined;
+            outcome?: unknown | null | undefined;
+            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
-            transitions?: unknown | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
+            transitions?: unknown | null | undefined;
         } | {
             command: string[];
-            compensate?: unknown | null;
-            continue_as?: unknown | null;
+            compensate?: unknown | null | undefined;
+            continue_as?: unknown | null | undefined;
             env?: {
                 [key: string]: string;
-            } | null;
+            } | null | undefined;
             image: string;
-            image_pull_policy: "Always" | "IfNotPresent" | "Never" | null;
+            image_pull_policy?: "Always" | "IfNotPresent" | "Never" | null | undefined;
             kind: "ContainerRun";
-            max_state_visits?: unknown | null;
+            max_state_visits?: unknown | null | undefined;
             name: string;
-            network_mode: "none" | "default" | "bridge" | "host" | null;
-            outcome?: unknown | null;
-            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null;
-            read_only_root_filesystem: boolean | null;
-            registry_credentials?: string | null;
+            network_mode?: "none" | "default" | "bridge" | "host" | null | undefined;
+            outcome?: unknown | null | undefined;
+            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null | undefined;
+            read_only_root_filesystem?: boolean | null | undefined;
+            registry_credentials?: string | null | undefined;
             resources?: {
-                cpu: number | string | null;
-                memory: number | string | null;
-                timeout?: number | string | null;
-            } | null;
+                cpu?: number | string | null | undefined;
+                memory?: number | string | null | undefined;
+                timeout?: number | string | null | undefined;
+            } | null | undefined;
             retry?: {
-                backoff?: number | string | null;
-                max_attempts: number | null;
-            } | null;
-            run_as_user?: number | null;
-            shell: boolean | null;
-            timeout?: number | string | null;
-            transitions?: unknown | null;
-            volumes?: components["schemas"]["WorkflowManifest.ContainerMount"][] | null;
-            workdir: string | null;
+                backoff?: number | string | null | undefined;
+                max_attempts?: number | null | undefined;
+            } | null | undefined;
+            run_as_user?: number | null | undefined;
+            shell?: boolean | null | undefined;
+            timeout?: number | string | null | undefined;
+            transitions?: unknown | null | undefined;
+            volumes?: components["schemas"]["WorkflowManifest.ContainerMount"][] | null | undefined;
+            workdir?: string | null | undefined;
         } | {
-            compensate?: unknown | null;
+            compensate?: unknown | null | undefined;
             completion: "all_succeed" | "any_succeed" | "best_effort";
-            continue_as?: unknown | null;
+            continue_as?: unknown | null | undefined;
             kind: "ParallelContainerRun";
-            max_state_visits?: unknown | null;
-            outcome?: unknown | null;
+            max_state_visits?: unknown | null | undefined;
+            outcome?: unknown | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
             steps: {
                 command: string[];
                 env?: {
                     [key: string]: string;
-                } | null;
+                } | null | undefined;
                 image: string;
                 name: string;
-                network_mode: "none" | "default" | "bridge" | "host" | null;
-                registry_credentials?: string | null;
+                network_mode?: "none" | "default" | "bridge" | "host" | null | undefined;
+                registry_credentials?: string | null | undefined;
                 resources?: {
-                    cpu: number | string | null;
-                    memory: number | string | null;
-                    timeout?: number | string | null;
-                } | null;
-                shell: boolean | null;
-                volumes?: components["schemas"]["WorkflowManifest.ContainerMount"][] | null;
-                workdir: string | null;
+                    cpu?: number | string | null | undefined;
+                    memory?: number | string | null | undefined;
+                    timeout?: number | string | null | undefined;
+                } | null | undefined;
+                shell?: boolean | null | undefined;
+                volumes?: components["schemas"]["WorkflowManifest.ContainerMount"][] | null | undefined;
+                workdir?: string | null | undefined;
             }[];
-            timeout?: number | string | null;
-            transitions?: unknown | null;
+            timeout?: number | string | null | undefined;
+            transitions?: unknown | null | undefined;
         } | {
-            compensate?: unknown | null;
-            continue_as?: unknown | null;
-            input?: unknown;
+            compensate?: unknown | null | undefined;
+            continue_as?: unknown | null | undefined;
+            input?: unknown | undefined;
             kind: "Subworkflow";
-            max_state_visits?: unknown | null;
+            max_state_visits?: unknown | null | undefined;
             mode: "blocking" | "fire_and_forget";
-            outcome?: unknown | null;
-            result_key?: unknown;
+            outcome?: unknown | null | undefined;
+            result_key?: unknown | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
-            transitions?: unknown | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
+            transitions?: unknown | null | undefined;
             workflow_id: string;
         } | {
-            compensate?: unknown | null;
-            continue_as?: unknown | null;
+            compensate?: unknown | null | undefined;
+            continue_as?: unknown | null | undefined;
             kind: "Wait";
-            max_state_visits?: unknown | null;
-            outcome?: unknown | null;
-            seconds?: number | string | null;
-            signal?: string | null;
+            max_state_visits?: unknown | null | undefined;
+            outcome?: unknown | null | undefined;
+            seconds?: number | string | null | undefined;
+            signal?: string | null | undefined;
             stimulus?: {
-                equals?: string | null;
-                key?: string | null;
-                match?: string | null;
+                equals?: string | null | undefined;
+                key?: string | null | undefined;
+                match?: string | null | undefined;
                 source: string;
-            } | null;
-            timeout?: number | string | null;
-            transitions?: unknown | null;
-            until?: string | null;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
+            transitions?: unknown | null | undefined;
+            until?: string | null | undefined;
         } | {
-            arguments?: Record<string, never> | string | null;
-            compensate?: unknown | null;
-            continue_as?: unknown | null;
+            arguments?: Record<string, never> | string | null | undefined;
+            compensate?: unknown | null | undefined;
+            continue_as?: unknown | null | undefined;
             kind: "Tool";
-            max_state_visits?: unknown | null;
-            outcome?: unknown | null;
+            max_state_visits?: unknown | null | undefined;
+            outcome?: unknown | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             tool: string;
-            transitions?: unknown | null;
+            transitions?: unknown | null | undefined;
         } | {
-            args?: Record<string, never> | string | null;
-            command?: string | string[] | null;
-            compensate?: unknown | null;
-            continue_as?: unknown | null;
+            args?: Record<string, never> | string | null | undefined;
+            command?: string | string[] | null | undefined;
+            compensate?: unknown | null | undefined;
+            continue_as?: unknown | null | undefined;
             kind: "Fleet";
-            max_state_visits?: unknown | null;
-            outcome?: unknown | null;
-            policy?: Record<string, never> | null;
+            max_state_visits?: unknown | null | undefined;
+            outcome?: unknown | null | undefined;
+            policy?: Record<string, never> | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
             target: unknown;
-            timeout?: number | string | null;
-            tool?: string | null;
-            transitions?: unknown | null;
+            timeout?: number | string | null | undefined;
+            tool?: string | null | undefined;
+            transitions?: unknown | null | undefined;
         } | {
-            body?: unknown;
-            compensate?: unknown | null;
-            continue_as?: unknown | null;
+            body?: unknown | undefined;
+            compensate?: unknown | null | undefined;
+            continue_as?: unknown | null | undefined;
             expect?: {
-                schema?: Record<string, never> | boolean | null;
-                status?: (number | string)[] | null;
-            } | null;
+                schema?: Record<string, never> | boolean | null | undefined;
+                status?: (number | string)[] | null | undefined;
+            } | null | undefined;
             headers?: {
                 [key: string]: string;
-            } | null;
+            } | null | undefined;
             kind: "Http";
-            max_state_visits?: unknown | null;
-            method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | null;
-            outcome?: unknown | null;
+            max_state_visits?: unknown | null | undefined;
+            method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | null | undefined;
+            outcome?: unknown | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
-            transitions?: unknown | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
+            transitions?: unknown | null | undefined;
             url: string;
         };
         "WorkflowManifest.Judge": {
             agent_id: string;
-            input_template?: string | null;
-            weight: number | null;
+            input_template?: string | null | undefined;
+            weight?: number | null | undefined;
         };
         "WorkflowManifest.NamedInnerState": {
             agent: string;
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             input: unknown;
-            intent?: string | null;
-            isolation: "inherit" | "docker" | "process" | "firecracker" | null;
-            judge_threshold: number | null;
-            judges: components["schemas"]["WorkflowManifest.Judge"][] | null;
+            intent?: string | null | undefined;
+            isolation?: "inherit" | "docker" | "process" | "firecracker" | null | undefined;
+            judge_threshold?: number | null | undefined;
+            judges?: components["schemas"]["WorkflowManifest.Judge"][] | null | undefined;
             kind: "Agent";
-            max_iterations: number | null;
-            max_state_visits: number | null;
+            max_iterations?: number | null | undefined;
+            max_state_visits?: number | null | undefined;
             name: string;
-            outcome: "completed" | "failed" | null;
-            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null;
+            outcome?: "completed" | "failed" | null | undefined;
+            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null | undefined;
             pre_execution_validator?: {
                 agent_id: string;
-                input_template?: string | null;
-            } | null;
+                input_template?: string | null | undefined;
+            } | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            temperature?: number | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            temperature?: number | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
-            volumes?: components["schemas"]["WorkflowManifest.AgentMount"][] | null;
+            volumes?: components["schemas"]["WorkflowManifest.AgentMount"][] | null | undefined;
         } | {
             command: string | string[];
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             env?: {
                 [key: string]: string;
-            } | null;
-            image?: string | null;
+            } | null | undefined;
+            image?: string | null | undefined;
             kind: "System";
-            max_state_visits: number | null;
+            max_state_visits?: number | null | undefined;
             name: string;
-            network_mode: "none" | "default" | "bridge" | "host" | null;
-            outcome: "completed" | "failed" | null;
+            network_mode?: "none" | "default" | "bridge" | "host" | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
             resources?: {
-                cpu: number | string | null;
-                memory: number | string | null;
-                timeout?: number | string | null;
-            } | null;
+                cpu?: number | string | null | undefined;
+                memory?: number | string | null | undefined;
+                timeout?: number | string | null | undefined;
+            } | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
-            workdir: string | null;
+            workdir?: string | null | undefined;
         } | {
             agents: {
                 agent: string;
                 input: unknown;
-                poll_interval_ms?: number | null;
-                timeout_seconds: number | null;
-                weight: number | null;
+                poll_interval_ms?: number | null | undefined;
+                timeout_seconds?: number | null | undefined;
+                weight?: number | null | undefined;
             }[];
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             consensus: {
-                agreement?: number | null;
+                agreement?: number | null | undefined;
                 confidence_weighting?: {
-                    agreement_factor: number | null;
-                    self_confidence_factor: number | null;
-                } | null;
-                min_agreement_confidence?: number | null;
-                min_judges_required: number | null;
-                n?: number | null;
+                    agreement_factor?: number | null | undefined;
+                    self_confidence_factor?: number | null | undefined;
+                } | null | undefined;
+                min_agreement_confidence?: number | null | undefined;
+                min_judges_required?: number | null | undefined;
+                n?: number | null | undefined;
                 strategy: "weighted_average" | "majority" | "unanimous" | "best_of_n";
-                threshold: number | null;
+                threshold?: number | null | undefined;
             };
             continue_as?: {
-                input?: unknown;
-            } | null;
-            judges_for_parallel: components["schemas"]["WorkflowManifest.Judge"][] | null;
+                input?: unknown | undefined;
+            } | null | undefined;
+            judges_for_parallel?: components["schemas"]["WorkflowManifest.Judge"][] | null | undefined;
             kind: "ParallelAgents";
-            max_state_visits: number | null;
+            max_state_visits?: number | null | undefined;
             name: string;
-            outcome: "completed" | "failed" | null;
-            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null;
+            outcome?: "completed" | "failed" | null | undefined;
+            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
         } | {
             command: string[];
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             env?: {
                 [key: string]: string;
-            } | null;
+            } | null | undefined;
             image: string;
-            image_pull_policy: "Always" | "IfNotPresent" | "Never" | null;
+            image_pull_policy?: "Always" | "IfNotPresent" | "Never" | null | undefined;
             kind: "ContainerRun";
-            max_state_visits: number | null;
+            max_state_visits?: number | null | undefined;
             name: string;
-            network_mode: "none" | "default" | "bridge" | "host" | null;
-            outcome: "completed" | "failed" | null;
-            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null;
-            read_only_root_filesystem: boolean | null;
-            registry_credentials?: string | null;
+            network_mode?: "none" | "default" | "bridge" | "host" | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
+            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null | undefined;
+            read_only_root_filesystem?: boolean | null | undefined;
+            registry_credentials?: string | null | undefined;
             resources?: {
-                cpu: number | string | null;
-                memory: number | string | null;
-                timeout?: number | string | null;
-            } | null;
+                cpu?: number | string | null | undefined;
+                memory?: number | string | null | undefined;
+                timeout?: number | string | null | undefined;
+            } | null | undefined;
             retry?: {
-                backoff?: number | string | null;
-                max_attempts: number | null;
-            } | null;
-            run_as_user?: number | null;
-            shell: boolean | null;
-            timeout?: number | string | null;
+                backoff?: number | string | null | undefined;
+                max_attempts?: number | null | undefined;
+            } | null | undefined;
+            run_as_user?: number | null | undefined;
+            shell?: boolean | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
-            volumes?: components["schemas"]["WorkflowManifest.ContainerMount"][] | null;
-            workdir: string | null;
+            volumes?: components["schemas"]["WorkflowManifest.ContainerMount"][] | null | undefined;
+            workdir?: string | null | undefined;
         } | {
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             completion: "all_succeed" | "any_succeed" | "best_effort";
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             kind: "ParallelContainerRun";
-            max_state_visits: number | null;
+            max_state_visits?: number | null | undefined;
             name: string;
-            outcome: "completed" | "failed" | null;
+            outcome?: "completed" | "failed" | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
             steps: {
                 command: string[];
                 env?: {
                     [key: string]: string;
-                } | null;
+                } | null | undefined;
                 image: string;
                 name: string;
-                network_mode: "none" | "default" | "bridge" | "host" | null;
-                registry_credentials?: string | null;
+                network_mode?: "none" | "default" | "bridge" | "host" | null | undefined;
+                registry_credentials?: string | null | undefined;
                 resources?: {
-                    cpu: number | string | null;
-                    memory: number | string | null;
-                    timeout?: number | string | null;
-                } | null;
-                shell: boolean | null;
-                volumes?: components["schemas"]["WorkflowManifest.ContainerMount"][] | null;
-                workdir: string | null;
+                    cpu?: number | string | null | undefined;
+                    memory?: number | string | null | undefined;
+                    timeout?: number | string | null | undefined;
+                } | null | undefined;
+                shell?: boolean | null | undefined;
+                volumes?: components["schemas"]["WorkflowManifest.ContainerMount"][] | null | undefined;
+                workdir?: string | null | undefined;
             }[];
-            timeout?: number | string | null;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
         } | {
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
-            input?: unknown;
+                input?: unknown | undefined;
+            } | null | undefined;
+            input?: unknown | undefined;
             kind: "Subworkflow";
-            max_state_visits: number | null;
+            max_state_visits?: number | null | undefined;
             mode: "blocking" | "fire_and_forget";
             name: string;
-            outcome: "completed" | "failed" | null;
-            result_key?: unknown;
+            outcome?: "completed" | "failed" | null | undefined;
+            result_key?: unknown | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
             workflow_id: string;
         } | {
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             kind: "Wait";
-            max_state_visits: number | null;
+            max_state_visits?: number | null | undefined;
             name: string;
-            outcome: "completed" | "failed" | null;
-            seconds?: number | string | null;
-            signal?: string | null;
+            outcome?: "completed" | "failed" | null | undefined;
+            seconds?: number | string | null | undefined;
+            signal?: string | null | undefined;
             stimulus?: {
-                equals?: string | null;
-                key?: string | null;
-                match?: string | null;
+                equals?: string | null | undefined;
+                key?: string | null | undefined;
+                match?: string | null | undefined;
                 source: string;
-            } | null;
-            timeout?: number | string | null;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
-            until?: string | null;
+            until?: string | null | undefined;
         } | {
-            arguments?: Record<string, never> | string | null;
-            compensate?: string | null;
+            arguments?: Record<string, never> | string | null | undefined;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             kind: "Tool";
-            max_state_visits: number | null;
+            max_state_visits?: number | null | undefined;
             name: string;
-            outcome: "completed" | "failed" | null;
+            outcome?: "completed" | "failed" | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             tool: string;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
         } | {
-            args?: Record<string, never> | string | null;
-            command?: string | string[] | null;
-            compensate?: string | null;
+            args?: Record<string, never> | string | null | undefined;
+            command?: string | string[] | null | undefined;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             kind: "Fleet";
-            max_state_visits: number | null;
+            max_state_visits?: number | null | undefined;
             name: string;
-            outcome: "completed" | "failed" | null;
-            policy?: Record<string, never> | null;
+            outcome?: "completed" | "failed" | null | undefined;
+            policy?: Record<string, never> | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
             target: unknown;
-            timeout?: number | string | null;
-            tool?: string | null;
+            timeout?: number | string | null | undefined;
+            tool?: string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
         } | {
-            body?: unknown;
-            compensate?: string | null;
+            body?: unknown | undefined;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             expect?: {
-                schema?: Record<string, never> | boolean | null;
-                status?: (number | string)[] | null;
-            } | null;
+                schema?: Record<string, never> | boolean | null | undefined;
+                status?: (number | string)[] | null | undefined;
+            } | null | undefined;
             headers?: {
                 [key: string]: string;
-            } | null;
+            } | null | undefined;
             kind: "Http";
-            max_state_visits: number | null;
-            method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | null;
+            max_state_visits?: number | null | undefined;
+            method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | null | undefined;
             name: string;
-            outcome: "completed" | "failed" | null;
+            outcome?: "completed" | "failed" | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
             url: string;
         } | {
-            allow_agents: boolean | null;
-            approvers: string[] | null;
-            compensate?: string | null;
+            allow_agents?: boolean | null | undefined;
+            approvers?: string[] | null | undefined;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
-            default_response?: string | null;
+                input?: unknown | undefined;
+            } | null | undefined;
+            default_response?: string | null | undefined;
             escalate?: {
                 after: number | string;
-                approvers: string[] | null;
-                notify: components["schemas"]["WorkflowManifest.Notification"][] | null;
-            } | null;
-            forbid_initiator: boolean | null;
+                approvers?: string[] | null | undefined;
+                notify?: components["schemas"]["WorkflowManifest.Notification"][] | null | undefined;
+            } | null | undefined;
+            forbid_initiator?: boolean | null | undefined;
             kind: "Human";
-            max_state_visits: number | null;
+            max_state_visits?: number | null | undefined;
             name: string;
-            notify: components["schemas"]["WorkflowManifest.Notification"][] | null;
-            outcome: "completed" | "failed" | null;
+            notify?: components["schemas"]["WorkflowManifest.Notification"][] | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
             prompt: string;
-            quorum: number | null;
-            reject_on_timeout: boolean | null;
-            remind_after?: number | string | null;
-            required_role?: string | null;
-            timeout?: number | string | null;
-            timeout_seconds?: number | null;
+            quorum?: number | null | undefined;
+            reject_on_timeout?: boolean | null | undefined;
+            remind_after?: number | string | null | undefined;
+            required_role?: string | null | undefined;
+            timeout?: number | string | null | undefined;
+            timeout_seconds?: number | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
         };
         "WorkflowManifest.NamedState": {
             agent: string;
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             input: unknown;
-            intent?: string | null;
-            isolation: "inherit" | "docker" | "process" | "firecracker" | null;
-            judge_threshold: number | null;
-            judges: components["schemas"]["WorkflowManifest.Judge"][] | null;
+            intent?: string | null | undefined;
+            isolation?: "inherit" | "docker" | "process" | "firecracker" | null | undefined;
+            judge_threshold?: number | null | undefined;
+            judges?: components["schemas"]["WorkflowManifest.Judge"][] | null | undefined;
             kind: "Agent";
-            max_iterations: number | null;
-            max_state_visits: number | null;
+            max_iterations?: number | null | undefined;
+            max_state_visits?: number | null | undefined;
             name: string;
-            outcome: "completed" | "failed" | null;
-            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null;
+            outcome?: "completed" | "failed" | null | undefined;
+            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null | undefined;
             pre_execution_validator?: {
                 agent_id: string;
-                input_template?: string | null;
-            } | null;
+                input_template?: string | null | undefined;
+            } | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            temperature?: number | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            temperature?: number | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
-            volumes?: components["schemas"]["WorkflowManifest.AgentMount"][] | null;
+            volumes?: components["schemas"]["WorkflowManifest.AgentMount"][] | null | undefined;
         } | {
             command: string | string[];
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             env?: {
                 [key: string]: string;
-            } | null;
-            image?: string | null;
+            } | null | undefined;
+            image?: string | null | undefined;
             kind: "System";
-            max_state_visits: number | null;
+            max_state_visits?: number | null | undefined;
             name: string;
-            network_mode: "none" | "default" | "bridge" | "host" | null;
-            outcome: "completed" | "failed" | null;
+            network_mode?: "none" | "default" | "bridge" | "host" | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
             resources?: {
-                cpu: number | string | null;
-                memory: number | string | null;
-                timeout?: number | string | null;
-            } | null;
+                cpu?: number | string | null | undefined;
+                memory?: number | string | null | undefined;
+                timeout?: number | string | null | undefined;
+            } | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
-            workdir: string | null;
+            workdir?: string | null | undefined;
         } | {
             agents: {
                 agent: string;
                 input: unknown;
-                poll_interval_ms?: number | null;
-                timeout_seconds: number | null;
-                weight: number | null;
+                poll_interval_ms?: number | null | undefined;
+                timeout_seconds?: number | null | undefined;
+                weight?: number | null | undefined;
             }[];
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             consensus: {
-                agreement?: number | null;
+                agreement?: number | null | undefined;
                 confidence_weighting?: {
-                    agreement_factor: number | null;
-                    self_confidence_factor: number | null;
-                } | null;
-                min_agreement_confidence?: number | null;
-                min_judges_required: number | null;
-                n?: number | null;
+                    agreement_factor?: number | null | undefined;
+                    self_confidence_factor?: number | null | undefined;
+                } | null | undefined;
+                min_agreement_confidence?: number | null | undefined;
+                min_judges_required?: number | null | undefined;
+                n?: number | null | undefined;
                 strategy: "weighted_average" | "majority" | "unanimous" | "best_of_n";
-                threshold: number | null;
+                threshold?: number | null | undefined;
             };
             continue_as?: {
-                input?: unknown;
-            } | null;
-            judges_for_parallel: components["schemas"]["WorkflowManifest.Judge"][] | null;
+                input?: unknown | undefined;
+            } | null | undefined;
+            judges_for_parallel?: components["schemas"]["WorkflowManifest.Judge"][] | null | undefined;
             kind: "ParallelAgents";
-            max_state_visits: number | null;
+            max_state_visits?: number | null | undefined;
             name: string;
-            outcome: "completed" | "failed" | null;
-            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null;
+            outcome?: "completed" | "failed" | null | undefined;
+            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
         } | {
             command: string[];
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             env?: {
                 [key: string]: string;
-            } | null;
+            } | null | undefined;
             image: string;
-            image_pull_policy: "Always" | "IfNotPresent" | "Never" | null;
+            image_pull_policy?: "Always" | "IfNotPresent" | "Never" | null | undefined;
             kind: "ContainerRun";
-            max_state_visits: number | null;
+            max_state_visits?: number | null | undefined;
             name: string;
-            network_mode: "none" | "default" | "bridge" | "host" | null;
-            outcome: "completed" | "failed" | null;
-            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null;
-            read_only_root_filesystem: boolean | null;
-            registry_credentials?: string | null;
+            network_mode?: "none" | "default" | "bridge" | "host" | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
+            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null | undefined;
+            read_only_root_filesystem?: boolean | null | undefined;
+            registry_credentials?: string | null | undefined;
             resources?: {
-                cpu: number | string | null;
-                memory: number | string | null;
-                timeout?: number | string | null;
-            } | null;
+                cpu?: number | string | null | undefined;
+                memory?: number | string | null | undefined;
+                timeout?: number | string | null | undefined;
+            } | null | undefined;
             retry?: {
-                backoff?: number | string | null;
-                max_attempts: number | null;
-            } | null;
-            run_as_user?: number | null;
-            shell: boolean | null;
-            timeout?: number | string | null;
+                backoff?: number | string | null | undefined;
+                max_attempts?: number | null | undefined;
+            } | null | undefined;
+            run_as_user?: number | null | undefined;
+            shell?: boolean | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
-            volumes?: components["schemas"]["WorkflowManifest.ContainerMount"][] | null;
-            workdir: string | null;
+            volumes?: components["schemas"]["WorkflowManifest.ContainerMount"][] | null | undefined;
+            workdir?: string | null | undefined;
         } | {
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             completion: "all_succeed" | "any_succeed" | "best_effort";
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             kind: "ParallelContainerRun";
-            max_state_visits: number | null;
+            max_state_visits?: number | null | undefined;
             name: string;
-            outcome: "completed" | "failed" | null;
+            outcome?: "completed" | "failed" | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
             steps: {
                 command: string[];
                 env?: {
                     [key: string]: string;
-                } | null;
+                } | null | undefined;
                 image: string;
                 name: string;
-                network_mode: "none" | "default" | "bridge" | "host" | null;
-                registry_credentials?: string | null;
+                network_mode?: "none" | "default" | "bridge" | "host" | null | undefined;
+                registry_credentials?: string | null | undefined;
                 resources?: {
-                    cpu: number | string | null;
-                    memory: number | string | null;
-                    timeout?: number | string | null;
-                } | null;
-                shell: boolean | null;
-                volumes?: components["schemas"]["WorkflowManifest.ContainerMount"][] | null;
-                workdir: string | null;
+                    cpu?: number | string | null | undefined;
+                    memory?: number | string | null | undefined;
+                    timeout?: number | string | null | undefined;
+                } | null | undefined;
+                shell?: boolean | null | undefined;
+                volumes?: components["schemas"]["WorkflowManifest.ContainerMount"][] | null | undefined;
+                workdir?: string | null | undefined;
             }[];
-            timeout?: number | string | null;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
         } | {
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
-            input?: unknown;
+                input?: unknown | undefined;
+            } | null | undefined;
+            input?: unknown | undefined;
             kind: "Subworkflow";
-            max_state_visits: number | null;
+            max_state_visits?: number | null | undefined;
             mode: "blocking" | "fire_and_forget";
             name: string;
-            outcome: "completed" | "failed" | null;
-            result_key?: unknown;
+            outcome?: "completed" | "failed" | null | undefined;
+            result_key?: unknown | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
             workflow_id: string;
         } | {
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             kind: "Wait";
-            max_state_visits: number | null;
+            max_state_visits?: number | null | undefined;
             name: string;
-            outcome: "completed" | "failed" | null;
-            seconds?: number | string | null;
-            signal?: string | null;
+            outcome?: "completed" | "failed" | null | undefined;
+            seconds?: number | string | null | undefined;
+            signal?: string | null | undefined;
             stimulus?: {
-                equals?: string | null;
-                key?: string | null;
-                match?: string | null;
+                equals?: string | null | undefined;
+                key?: string | null | undefined;
+                match?: string | null | undefined;
                 source: string;
-            } | null;
-            timeout?: number | string | null;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
-            until?: string | null;
+            until?: string | null | undefined;
         } | {
-            arguments?: Record<string, never> | string | null;
-            compensate?: string | null;
+            arguments?: Record<string, never> | string | null | undefined;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             kind: "Tool";
-            max_state_visits: number | null;
+            max_state_visits?: number | null | undefined;
             name: string;
-            outcome: "completed" | "failed" | null;
+            outcome?: "completed" | "failed" | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             tool: string;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
         } | {
-            args?: Record<string, never> | string | null;
-            command?: string | string[] | null;
-            compensate?: string | null;
+            args?: Record<string, never> | string | null | undefined;
+            command?: string | string[] | null | undefined;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             kind: "Fleet";
-            max_state_visits: number | null;
+            max_state_visits?: number | null | undefined;
             name: string;
-            outcome: "completed" | "failed" | null;
-            policy?: Record<string, never> | null;
+            outcome?: "completed" | "failed" | null | undefined;
+            policy?: Record<string, never> | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
             target: unknown;
-            timeout?: number | string | null;
-            tool?: string | null;
+            timeout?: number | string | null | undefined;
+            tool?: string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
         } | {
-            body?: unknown;
-            compensate?: string | null;
+            body?: unknown | undefined;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             expect?: {
-                schema?: Record<string, never> | boolean | null;
-                status?: (number | string)[] | null;
-            } | null;
+                schema?: Record<string, never> | boolean | null | undefined;
+                status?: (number | string)[] | null | undefined;
+            } | null | undefined;
             headers?: {
                 [key: string]: string;
-            } | null;
+            } | null | undefined;
             kind: "Http";
-            max_state_visits: number | null;
-            method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | null;
+            max_state_visits?: number | null | undefined;
+            method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | null | undefined;
             name: string;
-            outcome: "completed" | "failed" | null;
+            outcome?: "completed" | "failed" | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
             url: string;
         } | {
-            allow_agents: boolean | null;
-            approvers: string[] | null;
-            compensate?: string | null;
+            allow_agents?: boolean | null | undefined;
+            approvers?: string[] | null | undefined;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
-            default_response?: string | null;
+                input?: unknown | undefined;
+            } | null | undefined;
+            default_response?: string | null | undefined;
             escalate?: {
                 after: number | string;
-                approvers: string[] | null;
-                notify: components["schemas"]["WorkflowManifest.Notification"][] | null;
-            } | null;
-            forbid_initiator: boolean | null;
+                approvers?: string[] | null | undefined;
+                notify?: components["schemas"]["WorkflowManifest.Notification"][] | null | undefined;
+            } | null | undefined;
+            forbid_initiator?: boolean | null | undefined;
             kind: "Human";
-            max_state_visits: number | null;
+            max_state_visits?: number | null | undefined;
             name: string;
-            notify: components["schemas"]["WorkflowManifest.Notification"][] | null;
-            outcome: "completed" | "failed" | null;
+            notify?: components["schemas"]["WorkflowManifest.Notification"][] | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
             prompt: string;
-            quorum: number | null;
-            reject_on_timeout: boolean | null;
-            remind_after?: number | string | null;
-            required_role?: string | null;
-            timeout?: number | string | null;
-            timeout_seconds?: number | null;
+            quorum?: number | null | undefined;
+            reject_on_timeout?: boolean | null | undefined;
+            remind_after?: number | string | null | undefined;
+            required_role?: string | null | undefined;
+            timeout?: number | string | null | undefined;
+            timeout_seconds?: number | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
         } | {
-            as: string | null;
-            batch: number | null;
-            compensate?: string | null;
-            concurrency: number | null;
+            as?: string | null | undefined;
+            batch?: number | null | undefined;
+            compensate?: string | null | undefined;
+            concurrency?: number | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
-            input?: unknown;
+                input?: unknown | undefined;
+            } | null | undefined;
+            input?: unknown | undefined;
             items: string | unknown[];
             kind: "Map";
-            max_state_visits: number | null;
+            max_state_visits?: number | null | undefined;
             name: string;
-            outcome: "completed" | "failed" | null;
+            outcome?: "completed" | "failed" | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            state?: components["schemas"]["WorkflowManifest.Item"] | null;
-            timeout?: number | string | null;
-            tolerate: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            state?: components["schemas"]["WorkflowManifest.Item"] | null | undefined;
+            timeout?: number | string | null | undefined;
+            tolerate?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
-            workflow?: string | null;
+            workflow?: string | null | undefined;
         } | {
             branches: components["schemas"]["WorkflowManifest.Branch"][];
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
-            join: ("all" | "any") | number | null;
+                input?: unknown | undefined;
+            } | null | undefined;
+            join?: ("all" | "any") | number | null | undefined;
             kind: "Branch";
-            max_state_visits: number | null;
+            max_state_visits?: number | null | undefined;
             name: string;
-            outcome: "completed" | "failed" | null;
+            outcome?: "completed" | "failed" | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
         };
         "WorkflowManifest.Notification": {
-            secret?: string | null;
+            secret?: string | null | undefined;
             type: "webhook";
             url: string;
         } | {
@@ -5746,476 +5777,476 @@ export interface components {
         };
         "WorkflowManifest.OutputHandler": {
             agent_id: string;
-            input_template: string | null;
-            required: boolean | null;
-            timeout_seconds: number | null;
+            input_template?: string | null | undefined;
+            required?: boolean | null | undefined;
+            timeout_seconds?: number | null | undefined;
             type: "agent";
         } | {
-            body_template?: string | null;
+            body_template?: string | null | undefined;
             headers?: {
                 [key: string]: string;
-            } | null;
-            method: "POST" | "PUT" | "PATCH" | null;
-            required: boolean | null;
+            } | null | undefined;
+            method?: "POST" | "PUT" | "PATCH" | null | undefined;
+            required?: boolean | null | undefined;
             retry?: {
-                max_attempts: number | null;
-            } | null;
-            timeout_seconds: number | null;
+                max_attempts?: number | null | undefined;
+            } | null | undefined;
+            timeout_seconds?: number | null | undefined;
             type: "webhook";
             url: string;
         };
         "WorkflowManifest.Schedule": {
-            catch_up: "none" | "last" | "all" | null;
-            catch_up_window: number | string | null;
-            cron?: string | null;
-            every?: number | string | null;
-            input?: unknown;
-            jitter: number | string | null;
+            catch_up?: "none" | "last" | "all" | null | undefined;
+            catch_up_window?: number | string | null | undefined;
+            cron?: string | null | undefined;
+            every?: number | string | null | undefined;
+            input?: unknown | undefined;
+            jitter?: number | string | null | undefined;
             name: string;
-            overlap: "skip" | "queue" | "allow" | "cancel_previous" | null;
-            timezone: string | null;
+            overlap?: "skip" | "queue" | "allow" | "cancel_previous" | null | undefined;
+            timezone?: string | null | undefined;
         };
         "WorkflowManifest.State": {
             agent: string;
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             input: unknown;
-            intent?: string | null;
-            isolation: "inherit" | "docker" | "process" | "firecracker" | null;
-            judge_threshold: number | null;
-            judges: components["schemas"]["WorkflowManifest.Judge"][] | null;
+            intent?: string | null | undefined;
+            isolation?: "inherit" | "docker" | "process" | "firecracker" | null | undefined;
+            judge_threshold?: number | null | undefined;
+            judges?: components["schemas"]["WorkflowManifest.Judge"][] | null | undefined;
             kind: "Agent";
-            max_iterations: number | null;
-            max_state_visits: number | null;
-            outcome: "completed" | "failed" | null;
-            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null;
+            max_iterations?: number | null | undefined;
+            max_state_visits?: number | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
+            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null | undefined;
             pre_execution_validator?: {
                 agent_id: string;
-                input_template?: string | null;
-            } | null;
+                input_template?: string | null | undefined;
+            } | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            temperature?: number | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            temperature?: number | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
-            volumes?: components["schemas"]["WorkflowManifest.AgentMount"][] | null;
+            volumes?: components["schemas"]["WorkflowManifest.AgentMount"][] | null | undefined;
         } | {
             command: string | string[];
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             env?: {
                 [key: string]: string;
-            } | null;
-            image?: string | null;
+            } | null | undefined;
+            image?: string | null | undefined;
             kind: "System";
-            max_state_visits: number | null;
-            network_mode: "none" | "default" | "bridge" | "host" | null;
-            outcome: "completed" | "failed" | null;
+            max_state_visits?: number | null | undefined;
+            network_mode?: "none" | "default" | "bridge" | "host" | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
             resources?: {
-                cpu: number | string | null;
-                memory: number | string | null;
-                timeout?: number | string | null;
-            } | null;
+                cpu?: number | string | null | undefined;
+                memory?: number | string | null | undefined;
+                timeout?: number | string | null | undefined;
+            } | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
-            workdir: string | null;
+            workdir?: string | null | undefined;
         } | {
             agents: {
                 agent: string;
                 input: unknown;
-                poll_interval_ms?: number | null;
-                timeout_seconds: number | null;
-                weight: number | null;
+                poll_interval_ms?: number | null | undefined;
+                timeout_seconds?: number | null | undefined;
+                weight?: number | null | undefined;
             }[];
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             consensus: {
-                agreement?: number | null;
+                agreement?: number | null | undefined;
                 confidence_weighting?: {
-                    agreement_factor: number | null;
-                    self_confidence_factor: number | null;
-                } | null;
-                min_agreement_confidence?: number | null;
-                min_judges_required: number | null;
-                n?: number | null;
+                    agreement_factor?: number | null | undefined;
+                    self_confidence_factor?: number | null | undefined;
+                } | null | undefined;
+                min_agreement_confidence?: number | null | undefined;
+                min_judges_required?: number | null | undefined;
+                n?: number | null | undefined;
                 strategy: "weighted_average" | "majority" | "unanimous" | "best_of_n";
-                threshold: number | null;
+                threshold?: number | null | undefined;
             };
             continue_as?: {
-                input?: unknown;
-            } | null;
-            judges_for_parallel: components["schemas"]["WorkflowManifest.Judge"][] | null;
+                input?: unknown | undefined;
+            } | null | undefined;
+            judges_for_parallel?: components["schemas"]["WorkflowManifest.Judge"][] | null | undefined;
             kind: "ParallelAgents";
-            max_state_visits: number | null;
-            outcome: "completed" | "failed" | null;
-            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null;
+            max_state_visits?: number | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
+            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
         } | {
             command: string[];
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             env?: {
                 [key: string]: string;
-            } | null;
+            } | null | undefined;
             image: string;
-            image_pull_policy: "Always" | "IfNotPresent" | "Never" | null;
+            image_pull_policy?: "Always" | "IfNotPresent" | "Never" | null | undefined;
             kind: "ContainerRun";
-            max_state_visits: number | null;
+            max_state_visits?: number | null | undefined;
             name: string;
-            network_mode: "none" | "default" | "bridge" | "host" | null;
-            outcome: "completed" | "failed" | null;
-            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null;
-            read_only_root_filesystem: boolean | null;
-            registry_credentials?: string | null;
+            network_mode?: "none" | "default" | "bridge" | "host" | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
+            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null | undefined;
+            read_only_root_filesystem?: boolean | null | undefined;
+            registry_credentials?: string | null | undefined;
             resources?: {
-                cpu: number | string | null;
-                memory: number | string | null;
-                timeout?: number | string | null;
-            } | null;
+                cpu?: number | string | null | undefined;
+                memory?: number | string | null | undefined;
+                timeout?: number | string | null | undefined;
+            } | null | undefined;
             retry?: {
-                backoff?: number | string | null;
-                max_attempts: number | null;
-            } | null;
-            run_as_user?: number | null;
-            shell: boolean | null;
-            timeout?: number | string | null;
+                backoff?: number | string | null | undefined;
+                max_attempts?: number | null | undefined;
+            } | null | undefined;
+            run_as_user?: number | null | undefined;
+            shell?: boolean | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
-            volumes?: components["schemas"]["WorkflowManifest.ContainerMount"][] | null;
-            workdir: string | null;
+            volumes?: components["schemas"]["WorkflowManifest.ContainerMount"][] | null | undefined;
+            workdir?: string | null | undefined;
         } | {
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             completion: "all_succeed" | "any_succeed" | "best_effort";
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             kind: "ParallelContainerRun";
-            max_state_visits: number | null;
-            outcome: "completed" | "failed" | null;
+            max_state_visits?: number | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
             steps: {
                 command: string[];
                 env?: {
                     [key: string]: string;
-                } | null;
+                } | null | undefined;
                 image: string;
                 name: string;
-                network_mode: "none" | "default" | "bridge" | "host" | null;
-                registry_credentials?: string | null;
+                network_mode?: "none" | "default" | "bridge" | "host" | null | undefined;
+                registry_credentials?: string | null | undefined;
                 resources?: {
-                    cpu: number | string | null;
-                    memory: number | string | null;
-                    timeout?: number | string | null;
-                } | null;
-                shell: boolean | null;
-                volumes?: components["schemas"]["WorkflowManifest.ContainerMount"][] | null;
-                workdir: string | null;
+                    cpu?: number | string | null | undefined;
+                    memory?: number | string | null | undefined;
+                    timeout?: number | string | null | undefined;
+                } | null | undefined;
+                shell?: boolean | null | undefined;
+                volumes?: components["schemas"]["WorkflowManifest.ContainerMount"][] | null | undefined;
+                workdir?: string | null | undefined;
             }[];
-            timeout?: number | string | null;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
         } | {
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
-            input?: unknown;
+                input?: unknown | undefined;
+            } | null | undefined;
+            input?: unknown | undefined;
             kind: "Subworkflow";
-            max_state_visits: number | null;
+            max_state_visits?: number | null | undefined;
             mode: "blocking" | "fire_and_forget";
-            outcome: "completed" | "failed" | null;
-            result_key?: unknown;
+            outcome?: "completed" | "failed" | null | undefined;
+            result_key?: unknown | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
             workflow_id: string;
         } | {
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             kind: "Wait";
-            max_state_visits: number | null;
-            outcome: "completed" | "failed" | null;
-            seconds?: number | string | null;
-            signal?: string | null;
+            max_state_visits?: number | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
+            seconds?: number | string | null | undefined;
+            signal?: string | null | undefined;
             stimulus?: {
-                equals?: string | null;
-                key?: string | null;
-                match?: string | null;
+                equals?: string | null | undefined;
+                key?: string | null | undefined;
+                match?: string | null | undefined;
                 source: string;
-            } | null;
-            timeout?: number | string | null;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
-            until?: string | null;
+            until?: string | null | undefined;
         } | {
-            arguments?: Record<string, never> | string | null;
-            compensate?: string | null;
+            arguments?: Record<string, never> | string | null | undefined;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             kind: "Tool";
-            max_state_visits: number | null;
-            outcome: "completed" | "failed" | null;
+            max_state_visits?: number | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             tool: string;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
         } | {
-            args?: Record<string, never> | string | null;
-            command?: string | string[] | null;
-            compensate?: string | null;
+            args?: Record<string, never> | string | null | undefined;
+            command?: string | string[] | null | undefined;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             kind: "Fleet";
-            max_state_visits: number | null;
-            outcome: "completed" | "failed" | null;
-            policy?: Record<string, never> | null;
+            max_state_visits?: number | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
+            policy?: Record<string, never> | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
             target: unknown;
-            timeout?: number | string | null;
-            tool?: string | null;
+            timeout?: number | string | null | undefined;
+            tool?: string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
         } | {
-            body?: unknown;
-            compensate?: string | null;
+            body?: unknown | undefined;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             expect?: {
-                schema?: Record<string, never> | boolean | null;
-                status?: (number | string)[] | null;
-            } | null;
+                schema?: Record<string, never> | boolean | null | undefined;
+                status?: (number | string)[] | null | undefined;
+            } | null | undefined;
             headers?: {
                 [key: string]: string;
-            } | null;
+            } | null | undefined;
             kind: "Http";
-            max_state_visits: number | null;
-            method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | null;
-            outcome: "completed" | "failed" | null;
+            max_state_visits?: number | null | undefined;
+            method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
             url: string;
         } | {
-            allow_agents: boolean | null;
-            approvers: string[] | null;
-            compensate?: string | null;
+            allow_agents?: boolean | null | undefined;
+            approvers?: string[] | null | undefined;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
-            default_response?: string | null;
+                input?: unknown | undefined;
+            } | null | undefined;
+            default_response?: string | null | undefined;
             escalate?: {
                 after: number | string;
-                approvers: string[] | null;
-                notify: components["schemas"]["WorkflowManifest.Notification"][] | null;
-            } | null;
-            forbid_initiator: boolean | null;
+                approvers?: string[] | null | undefined;
+                notify?: components["schemas"]["WorkflowManifest.Notification"][] | null | undefined;
+            } | null | undefined;
+            forbid_initiator?: boolean | null | undefined;
             kind: "Human";
-            max_state_visits: number | null;
-            notify: components["schemas"]["WorkflowManifest.Notification"][] | null;
-            outcome: "completed" | "failed" | null;
+            max_state_visits?: number | null | undefined;
+            notify?: components["schemas"]["WorkflowManifest.Notification"][] | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
             prompt: string;
-            quorum: number | null;
-            reject_on_timeout: boolean | null;
-            remind_after?: number | string | null;
-            required_role?: string | null;
-            timeout?: number | string | null;
-            timeout_seconds?: number | null;
+            quorum?: number | null | undefined;
+            reject_on_timeout?: boolean | null | undefined;
+            remind_after?: number | string | null | undefined;
+            required_role?: string | null | undefined;
+            timeout?: number | string | null | undefined;
+            timeout_seconds?: number | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
         } | {
-            as: string | null;
-            batch: number | null;
-            compensate?: string | null;
-            concurrency: number | null;
+            as?: string | null | undefined;
+            batch?: number | null | undefined;
+            compensate?: string | null | undefined;
+            concurrency?: number | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
-            input?: unknown;
+                input?: unknown | undefined;
+            } | null | undefined;
+            input?: unknown | undefined;
             items: string | unknown[];
             kind: "Map";
-            max_state_visits: number | null;
-            outcome: "completed" | "failed" | null;
+            max_state_visits?: number | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            state?: components["schemas"]["WorkflowManifest.Item"] | null;
-            timeout?: number | string | null;
-            tolerate: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            state?: components["schemas"]["WorkflowManifest.Item"] | null | undefined;
+            timeout?: number | string | null | undefined;
+            tolerate?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
-            workflow?: string | null;
+            workflow?: string | null | undefined;
         } | {
             branches: components["schemas"]["WorkflowManifest.Branch"][];
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
-            join: ("all" | "any") | number | null;
+                input?: unknown | undefined;
+            } | null | undefined;
+            join?: ("all" | "any") | number | null | undefined;
             kind: "Branch";
-            max_state_visits: number | null;
-            outcome: "completed" | "failed" | null;
+            max_state_visits?: number | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
         };
         "WorkflowManifest.Transition": {
-            condition?: "always" | null;
-            feedback?: string | null;
+            condition?: "always" | null | undefined;
+            feedback?: string | null | undefined;
             target: string;
         } | {
             condition: "on_success";
-            feedback?: string | null;
+            feedback?: string | null | undefined;
             target: string;
         } | {
             condition: "on_failure";
-            feedback?: string | null;
+            feedback?: string | null | undefined;
             target: string;
         } | {
             condition: "on_timeout";
-            feedback?: string | null;
+            feedback?: string | null | undefined;
             target: string;
         } | {
             condition: "exit_code_zero";
-            feedback?: string | null;
+            feedback?: string | null | undefined;
             target: string;
         } | {
             condition: "exit_code_non_zero";
-            feedback?: string | null;
+            feedback?: string | null | undefined;
             target: string;
         } | {
             condition: "exit_code";
-            feedback?: string | null;
+            feedback?: string | null | undefined;
             target: string;
             value: number | string;
         } | {
             condition: "score_above";
-            feedback?: string | null;
+            feedback?: string | null | undefined;
             target: string;
             threshold: number;
         } | {
             condition: "score_below";
-            feedback?: string | null;
+            feedback?: string | null | undefined;
             target: string;
             threshold: number;
         } | {
             condition: "score_between";
-            feedback?: string | null;
+            feedback?: string | null | undefined;
             max: number;
             min: number;
             target: string;
         } | {
             condition: "confidence_above";
-            feedback?: string | null;
+            feedback?: string | null | undefined;
             target: string;
             threshold: number;
         } | {
             condition: "score_and_confidence_above";
-            feedback?: string | null;
+            feedback?: string | null | undefined;
             target: string;
             threshold: number;
         } | {
-            agreement: number | null;
+            agreement?: number | null | undefined;
             condition: "consensus";
-            feedback?: string | null;
+            feedback?: string | null | undefined;
             target: string;
             threshold: number;
         } | {
             condition: "all_approved";
-            feedback?: string | null;
+            feedback?: string | null | undefined;
             target: string;
         } | {
             condition: "any_rejected";
-            feedback?: string | null;
+            feedback?: string | null | undefined;
             target: string;
         } | {
             condition: "input_equals";
-            feedback?: string | null;
+            feedback?: string | null | undefined;
             target: string;
             value: string;
         } | {
             condition: "approved";
-            feedback?: string | null;
+            feedback?: string | null | undefined;
             target: string;
         } | {
             condition: "input_equals_yes";
-            feedback?: string | null;
+            feedback?: string | null | undefined;
             target: string;
         } | {
             condition: "rejected";
-            feedback?: string | null;
+            feedback?: string | null | undefined;
             target: string;
         } | {
             condition: "input_equals_no";
-            feedback?: string | null;
+            feedback?: string | null | undefined;
             target: string;
         } | {
             condition: "custom";
             expression: string;
-            feedback?: string | null;
+            feedback?: string | null | undefined;
             target: string;
         };
         WorkflowRegistered: {
@@ -6259,7 +6290,7 @@ export interface components {
             initiated_by: {
                 email: string | null;
                 kind: string;
-                realm?: string;
+                realm?: string | undefined;
                 sub: string;
             };
             intent: string;
@@ -6346,7 +6377,7 @@ export interface components {
             initiated_by: {
                 email: string | null;
                 kind: string;
-                realm?: string;
+                realm?: string | undefined;
                 sub: string;
             };
             input: unknown;
@@ -6405,7 +6436,7 @@ export interface components {
             visit: number;
         };
         WorkflowRunWait: {
-            approval_id?: string;
+            approval_id?: string | undefined;
             expires_at: string | null;
             kind: "approval" | "tool_call" | "time" | "signal" | "stimulus";
             state_name: string;
@@ -6459,7 +6490,7 @@ export interface components {
             workflow_id: string;
         };
         WorkflowSignalled: {
-            approval_id?: string;
+            approval_id?: string | undefined;
             execution_id: string;
             status: "signal_sent" | "buffered";
         };
@@ -6692,19 +6723,19 @@ export interface operations {
     getAdminAudit: {
         parameters: {
             query?: {
-                action?: string;
-                actor?: string;
-                cursor?: string;
-                format?: "ndjson";
-                limit?: number;
-                offset?: number;
-                outcome?: "allowed" | "denied" | "failed";
-                since?: string;
-                target_id?: string;
-                target_type?: string;
-                tenant_id?: string;
-                until?: string;
-            };
+                action?: string | undefined;
+                actor?: string | undefined;
+                cursor?: string | undefined;
+                format?: "ndjson" | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                outcome?: "allowed" | "denied" | "failed" | undefined;
+                since?: string | undefined;
+                target_id?: string | undefined;
+                target_type?: string | undefined;
+                tenant_id?: string | undefined;
+                until?: string | undefined;
+            } | undefined;
         };
         responses: {
             200: {
@@ -6714,7 +6745,81 @@ export interface operations {
                         items: components["schemas"]["AuditEntry"][];
                         next_cursor: string | null;
                     };
-                    "application/x-ndjson": string;
+                };
+            };
+        };
+    };
+    getAdminDeadLetters: {
+        parameters: {
+            query?: {
+                cursor?: string | undefined;
+                kind?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                since?: string | undefined;
+                tenant_id?: string | undefined;
+            } | undefined;
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        count: number;
+                        dead_letters: {
+                            attempts: number;
+                            created_at: string;
+                            error: string;
+                            id: string;
+                            key: string;
+                            kind: string;
+                            message: string;
+                            replayed_at: string | null;
+                            tenant_id: string;
+                        }[];
+                        items: {
+                            attempts: number;
+                            created_at: string;
+                            error: string;
+                            id: string;
+                            key: string;
+                            kind: string;
+                            message: string;
+                            replayed_at: string | null;
+                            tenant_id: string;
+                        }[];
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    getAdminDeadLettersById: {
+        parameters: {
+            path: {
+                id: string;
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": components["schemas"]["DeadLetter"];
+                };
+            };
+        };
+    };
+    postAdminDeadLettersByIdReplay: {
+        parameters: {
+            path: {
+                id: string;
+            };
+        };
+        responses: {
+            202: {
+                content: {
+                    "application/json": {
+                        id: string;
+                        status: "replayed";
+                    };
                 };
             };
         };
@@ -6741,13 +6846,13 @@ export interface operations {
     getAdminRateLimitsOverrides: {
         parameters: {
             query?: {
-                cursor?: string;
-                limit?: number;
-                offset?: number;
-                resource_type?: string;
-                tenant_id?: string;
-                user_id?: string;
-            };
+                cursor?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                resource_type?: string | undefined;
+                tenant_id?: string | undefined;
+                user_id?: string | undefined;
+            } | undefined;
         };
         responses: {
             200: {
@@ -6765,8 +6870,8 @@ export interface operations {
     postAdminRateLimitsOverrides: {
         parameters: {
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -6801,9 +6906,9 @@ export interface operations {
     getAdminRateLimitsUsage: {
         parameters: {
             query?: {
-                scope_id?: string;
-                scope_type?: "tenant" | "user";
-            };
+                scope_id?: string | undefined;
+                scope_type?: "tenant" | "user" | undefined;
+            } | undefined;
         };
         responses: {
             200: {
@@ -6820,13 +6925,13 @@ export interface operations {
     getAdminTenants: {
         parameters: {
             query?: {
-                cursor?: string;
-                kind?: "system" | "consumer" | "team" | "enterprise";
-                limit?: number;
-                q?: string;
-                status?: "active" | "suspended" | "deleted";
-                tier?: "free" | "pro" | "business" | "enterprise" | "system";
-            };
+                cursor?: string | undefined;
+                kind?: "system" | "consumer" | "team" | "enterprise" | undefined;
+                limit?: number | undefined;
+                q?: string | undefined;
+                status?: "active" | "suspended" | "deleted" | undefined;
+                tier?: "free" | "pro" | "business" | "enterprise" | "system" | undefined;
+            } | undefined;
         };
         responses: {
             200: {
@@ -6963,16 +7068,16 @@ export interface operations {
     getAgents: {
         parameters: {
             query?: {
-                agent_type?: string;
-                cursor?: string;
-                label?: string[];
-                limit?: number;
-                offset?: number;
-                q?: string;
-                scope?: "tenant" | "global";
-                status?: "active" | "paused" | "archived";
-                visible?: boolean;
-            };
+                agent_type?: string | undefined;
+                cursor?: string | undefined;
+                label?: string[] | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                q?: string | undefined;
+                scope?: "tenant" | "global" | undefined;
+                status?: "active" | "paused" | "archived" | undefined;
+                visible?: boolean | undefined;
+            } | undefined;
         };
         responses: {
             200: {
@@ -6990,10 +7095,10 @@ export interface operations {
     postAgents: {
         parameters: {
             query?: {
-                dry_run?: boolean;
-                force?: boolean;
-                scope?: "tenant" | "global";
-            };
+                dry_run?: boolean | undefined;
+                force?: boolean | undefined;
+                scope?: "tenant" | "global" | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -7016,8 +7121,8 @@ export interface operations {
     getAgentsById: {
         parameters: {
             query?: {
-                version?: string;
-            };
+                version?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
@@ -7026,11 +7131,6 @@ export interface operations {
             200: {
                 content: {
                     "application/json": components["schemas"]["AgentDetail"];
-                    "application/x-yaml": string;
-                    "application/yaml": string;
-                    "text/plain": string;
-                    "text/x-yaml": string;
-                    "text/yaml": string;
                 };
             };
         };
@@ -7052,8 +7152,8 @@ export interface operations {
     patchAgentsById: {
         parameters: {
             query?: {
-                dry_run?: boolean;
-            };
+                dry_run?: boolean | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
@@ -7080,14 +7180,14 @@ export interface operations {
     getAgentsByIdEvents: {
         parameters: {
             query?: {
-                backlog?: number;
-                events?: string;
-                follow?: boolean;
-                format?: "single" | "flat";
-                from?: number;
-                token?: string;
-                verbose?: boolean;
-            };
+                backlog?: number | undefined;
+                events?: string | undefined;
+                follow?: boolean | undefined;
+                format?: "single" | "flat" | undefined;
+                from?: number | undefined;
+                token?: string | undefined;
+                verbose?: boolean | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
@@ -7103,13 +7203,13 @@ export interface operations {
     postAgentsByIdExecute: {
         parameters: {
             query?: {
-                version?: string;
-                wait_seconds?: number;
-            };
+                version?: string | undefined;
+                wait_seconds?: number | undefined;
+            } | undefined;
             header?: {
-                "Idempotency-Key"?: string;
-                Prefer?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+                Prefer?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
@@ -7215,14 +7315,14 @@ export interface operations {
     getAgentsByIdStream: {
         parameters: {
             query?: {
-                backlog?: number;
-                events?: string;
-                follow?: boolean;
-                format?: "single" | "flat";
-                from?: number;
-                token?: string;
-                verbose?: boolean;
-            };
+                backlog?: number | undefined;
+                events?: string | undefined;
+                follow?: boolean | undefined;
+                format?: "single" | "flat" | undefined;
+                from?: number | undefined;
+                token?: string | undefined;
+                verbose?: boolean | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
@@ -7238,10 +7338,10 @@ export interface operations {
     getAgentsByIdVersions: {
         parameters: {
             query?: {
-                limit?: number;
-                offset?: number;
-                revisions?: boolean;
-            };
+                limit?: number | undefined;
+                offset?: number | undefined;
+                revisions?: boolean | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
@@ -7271,12 +7371,12 @@ export interface operations {
     getApiKeys: {
         parameters: {
             query?: {
-                all?: boolean;
-                cursor?: string;
-                limit?: number;
-                offset?: number;
-                status?: "active" | "revoked" | "expired";
-            };
+                all?: boolean | undefined;
+                cursor?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                status?: "active" | "revoked" | "expired" | undefined;
+            } | undefined;
         };
         responses: {
             200: {
@@ -7295,8 +7395,8 @@ export interface operations {
     postApiKeys: {
         parameters: {
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -7346,8 +7446,8 @@ export interface operations {
     postApiKeysByIdRotate: {
         parameters: {
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
@@ -7387,7 +7487,6 @@ export interface operations {
                     "application/json": {
                         approval: components["schemas"]["PendingApproval"];
                     };
-                    "text/html": string;
                 };
             };
         };
@@ -7408,7 +7507,6 @@ export interface operations {
             200: {
                 content: {
                     "application/json": components["schemas"]["ApprovalDecided"] | components["schemas"]["ApprovalCounted"];
-                    "text/html": string;
                 };
             };
         };
@@ -7416,18 +7514,18 @@ export interface operations {
     getAudit: {
         parameters: {
             query?: {
-                action?: string;
-                actor?: string;
-                cursor?: string;
-                format?: "ndjson";
-                limit?: number;
-                offset?: number;
-                outcome?: "allowed" | "denied" | "failed";
-                since?: string;
-                target_id?: string;
-                target_type?: string;
-                until?: string;
-            };
+                action?: string | undefined;
+                actor?: string | undefined;
+                cursor?: string | undefined;
+                format?: "ndjson" | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                outcome?: "allowed" | "denied" | "failed" | undefined;
+                since?: string | undefined;
+                target_id?: string | undefined;
+                target_type?: string | undefined;
+                until?: string | undefined;
+            } | undefined;
         };
         responses: {
             200: {
@@ -7437,7 +7535,6 @@ export interface operations {
                         items: components["schemas"]["AuditEntry"][];
                         next_cursor: string | null;
                     };
-                    "application/x-ndjson": string;
                 };
             };
         };
@@ -7445,8 +7542,8 @@ export interface operations {
     getAuthConfig: {
         parameters: {
             query?: {
-                tenant?: string;
-            };
+                tenant?: string | undefined;
+            } | undefined;
         };
         responses: {
             200: {
@@ -7469,8 +7566,8 @@ export interface operations {
     postBillingChangeTier: {
         parameters: {
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -7488,8 +7585,8 @@ export interface operations {
     postBillingCheckout: {
         parameters: {
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -7507,9 +7604,9 @@ export interface operations {
     getBillingInvoices: {
         parameters: {
             query?: {
-                cursor?: string;
-                limit?: number;
-            };
+                cursor?: string | undefined;
+                limit?: number | undefined;
+            } | undefined;
         };
         responses: {
             200: {
@@ -7527,13 +7624,13 @@ export interface operations {
     postBillingPortal: {
         parameters: {
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody?: {
             content: {
                 "application/json": {
-                    return_url?: string;
+                    return_url?: string | undefined;
                 };
             };
         };
@@ -7550,8 +7647,8 @@ export interface operations {
     postBillingPreviewTierChange: {
         parameters: {
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -7581,8 +7678,8 @@ export interface operations {
     postBillingSeats: {
         parameters: {
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -7635,12 +7732,12 @@ export interface operations {
     getColonyInvitations: {
         parameters: {
             query?: {
-                cursor?: string;
-                limit?: number;
-                offset?: number;
-                status?: "pending" | "accepted" | "cancelled" | "replaced" | "expired";
-                team_id?: string;
-            };
+                cursor?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                status?: "pending" | "accepted" | "cancelled" | "replaced" | "expired" | undefined;
+                team_id?: string | undefined;
+            } | undefined;
         };
         responses: {
             200: {
@@ -7658,11 +7755,11 @@ export interface operations {
     postColonyInvitations: {
         parameters: {
             query?: {
-                team_id?: string;
-            };
+                team_id?: string | undefined;
+            } | undefined;
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -7682,8 +7779,8 @@ export interface operations {
     deleteColonyInvitationsById: {
         parameters: {
             query?: {
-                team_id?: string;
-            };
+                team_id?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
@@ -7702,8 +7799,8 @@ export interface operations {
     postColonyInvitationsByTokenAccept: {
         parameters: {
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
             path: {
                 token: string;
             };
@@ -7722,8 +7819,8 @@ export interface operations {
     postColonyInvitationsAccept: {
         parameters: {
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -7746,11 +7843,11 @@ export interface operations {
     getColonyMembers: {
         parameters: {
             query?: {
-                cursor?: string;
-                limit?: number;
-                offset?: number;
-                team_id?: string;
-            };
+                cursor?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                team_id?: string | undefined;
+            } | undefined;
         };
         responses: {
             200: {
@@ -7768,11 +7865,11 @@ export interface operations {
     postColonyMembers: {
         parameters: {
             query?: {
-                team_id?: string;
-            };
+                team_id?: string | undefined;
+            } | undefined;
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -7790,8 +7887,8 @@ export interface operations {
     deleteColonyMembersById: {
         parameters: {
             query?: {
-                team_id?: string;
-            };
+                team_id?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
@@ -7810,8 +7907,8 @@ export interface operations {
     patchColonyMembersById: {
         parameters: {
             query?: {
-                team_id?: string;
-            };
+                team_id?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
@@ -7832,8 +7929,8 @@ export interface operations {
     putColonyRoles: {
         parameters: {
             query?: {
-                team_id?: string;
-            };
+                team_id?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -7851,8 +7948,8 @@ export interface operations {
     getColonySaml: {
         parameters: {
             query?: {
-                team_id?: string;
-            };
+                team_id?: string | undefined;
+            } | undefined;
         };
         responses: {
             200: {
@@ -7865,8 +7962,8 @@ export interface operations {
     putColonySaml: {
         parameters: {
             query?: {
-                team_id?: string;
-            };
+                team_id?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -7884,8 +7981,8 @@ export interface operations {
     getColonySubscription: {
         parameters: {
             query?: {
-                team_id?: string;
-            };
+                team_id?: string | undefined;
+            } | undefined;
         };
         responses: {
             200: {
@@ -7898,10 +7995,10 @@ export interface operations {
     getColonyTeams: {
         parameters: {
             query?: {
-                cursor?: string;
-                limit?: number;
-                offset?: number;
-            };
+                cursor?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+            } | undefined;
         };
         responses: {
             200: {
@@ -7919,8 +8016,8 @@ export interface operations {
     postColonyTeams: {
         parameters: {
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -7950,8 +8047,8 @@ export interface operations {
     getCortexMetrics: {
         parameters: {
             query?: {
-                metric_type?: "all" | "summary" | "patterns" | "skills";
-            };
+                metric_type?: "all" | "summary" | "patterns" | "skills" | undefined;
+            } | undefined;
         };
         responses: {
             200: {
@@ -7964,13 +8061,13 @@ export interface operations {
     getCortexPatterns: {
         parameters: {
             query?: {
-                cursor?: string;
-                error_type?: string;
-                limit?: number;
-                offset?: number;
-                q?: string;
-                query?: string;
-            };
+                cursor?: string | undefined;
+                error_type?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                q?: string | undefined;
+                query?: string | undefined;
+            } | undefined;
         };
         responses: {
             200: {
@@ -7988,8 +8085,8 @@ export interface operations {
     getCortexSkills: {
         parameters: {
             query?: {
-                limit?: number;
-            };
+                limit?: number | undefined;
+            } | undefined;
         };
         responses: {
             200: {
@@ -8006,12 +8103,12 @@ export interface operations {
     getCredentials: {
         parameters: {
             query?: {
-                cursor?: string;
-                limit?: number;
-                offset?: number;
-                provider?: string;
-                status?: "pending_oauth" | "active" | "expired" | "revoked";
-            };
+                cursor?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                provider?: string | undefined;
+                status?: "pending_oauth" | "active" | "expired" | "revoked" | undefined;
+            } | undefined;
         };
         responses: {
             200: {
@@ -8078,8 +8175,8 @@ export interface operations {
     postCredentialsByIdGrants: {
         parameters: {
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
@@ -8123,8 +8220,8 @@ export interface operations {
     postCredentialsByIdRotate: {
         parameters: {
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
@@ -8145,8 +8242,8 @@ export interface operations {
     postCredentialsApiKey: {
         parameters: {
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -8164,8 +8261,8 @@ export interface operations {
     postCredentialsApiKeys: {
         parameters: {
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -8183,8 +8280,8 @@ export interface operations {
     postCredentialsDeviceInitiate: {
         parameters: {
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -8202,8 +8299,8 @@ export interface operations {
     postCredentialsDevicePoll: {
         parameters: {
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -8221,13 +8318,13 @@ export interface operations {
     getCredentialsOauthCallback: {
         parameters: {
             query: {
-                code?: string;
-                error?: string;
-                error_description?: string;
-                error_uri?: string;
-                iss?: string;
-                scope?: string;
-                session_state?: string;
+                code?: string | undefined;
+                error?: string | undefined;
+                error_description?: string | undefined;
+                error_uri?: string | undefined;
+                iss?: string | undefined;
+                scope?: string | undefined;
+                session_state?: string | undefined;
                 state: string;
             };
         };
@@ -8235,7 +8332,6 @@ export interface operations {
             200: {
                 content: {
                     "application/json": components["schemas"]["OAuthCompleted"];
-                    "text/html": string;
                 };
             };
         };
@@ -8243,8 +8339,8 @@ export interface operations {
     postCredentialsOauthCallback: {
         parameters: {
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -8256,7 +8352,6 @@ export interface operations {
             200: {
                 content: {
                     "application/json": components["schemas"]["OAuthCompleted"];
-                    "text/html": string;
                 };
             };
             302: {
@@ -8269,8 +8364,8 @@ export interface operations {
     postCredentialsOauthDeviceInitiate: {
         parameters: {
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -8288,8 +8383,8 @@ export interface operations {
     postCredentialsOauthDevicePoll: {
         parameters: {
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -8307,8 +8402,8 @@ export interface operations {
     postCredentialsOauthInitiate: {
         parameters: {
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -8326,9 +8421,9 @@ export interface operations {
     getDashboardSummary: {
         parameters: {
             query?: {
-                all_tenants?: boolean;
-                tenant_id?: string;
-            };
+                all_tenants?: boolean | undefined;
+                tenant_id?: string | undefined;
+            } | undefined;
         };
         responses: {
             200: {
@@ -8351,8 +8446,8 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    agent_version?: string;
-                    name?: string;
+                    agent_version?: string | undefined;
+                    name?: string | undefined;
                     public_key: string;
                     signature: string;
                     token: string;
@@ -8408,11 +8503,11 @@ export interface operations {
     getEdgeEnrollmentTokens: {
         parameters: {
             query?: {
-                cursor?: string;
-                limit?: number;
-                offset?: number;
-                status?: "outstanding" | "redeemed" | "expired" | "revoked";
-            };
+                cursor?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                status?: "outstanding" | "redeemed" | "expired" | "revoked" | undefined;
+            } | undefined;
         };
         responses: {
             200: {
@@ -8430,17 +8525,17 @@ export interface operations {
     postEdgeEnrollmentTokens: {
         parameters: {
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody?: {
             content: {
                 "application/json": {
-                    issued_to?: string;
-                    name?: string;
-                    tags?: string[];
-                    team_tenant_id?: string;
-                    ttl_seconds?: number;
+                    issued_to?: string | undefined;
+                    name?: string | undefined;
+                    tags?: string[] | undefined;
+                    team_tenant_id?: string | undefined;
+                    ttl_seconds?: number | undefined;
                 };
             };
         };
@@ -8473,7 +8568,7 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    reason?: string | null;
+                    reason?: string | null | undefined;
                 };
             };
         };
@@ -8516,8 +8611,8 @@ export interface operations {
     postEdgeFleetByIdRetry: {
         parameters: {
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
@@ -8544,8 +8639,8 @@ export interface operations {
     postEdgeFleetInvoke: {
         parameters: {
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -8584,13 +8679,13 @@ export interface operations {
     getEdgeFleetRuns: {
         parameters: {
             query?: {
-                cursor?: string;
-                limit?: number;
-                offset?: number;
-                outcome?: "running" | "complete" | "halted" | "cancelled";
-                status?: "awaiting_approval" | "running" | "paused" | "halting" | "cancelling" | "complete" | "halted" | "cancelled";
-                tool?: string;
-            };
+                cursor?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                outcome?: "running" | "complete" | "halted" | "cancelled" | undefined;
+                status?: "awaiting_approval" | "running" | "paused" | "halting" | "cancelling" | "complete" | "halted" | "cancelled" | undefined;
+                tool?: string | undefined;
+            } | undefined;
         };
         responses: {
             200: {
@@ -8608,11 +8703,11 @@ export interface operations {
     getEdgeFleetRunsById: {
         parameters: {
             query?: {
-                cursor?: string;
-                limit?: number;
-                node_status?: "pending" | "dispatched" | "running" | "ok" | "err" | "timed_out" | "cancelled" | "refused" | "lost" | "expired" | "not_started";
-                offset?: number;
-            };
+                cursor?: string | undefined;
+                limit?: number | undefined;
+                node_status?: "pending" | "dispatched" | "running" | "ok" | "err" | "timed_out" | "cancelled" | "refused" | "lost" | "expired" | "not_started" | undefined;
+                offset?: number | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
@@ -8634,7 +8729,7 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    reason?: string | null;
+                    reason?: string | null | undefined;
                 };
             };
         };
@@ -8649,11 +8744,11 @@ export interface operations {
     getEdgeFleetRunsByIdEvents: {
         parameters: {
             query?: {
-                from?: number;
-            };
+                from?: number | undefined;
+            } | undefined;
             header?: {
-                "Last-Event-ID"?: string;
-            };
+                "Last-Event-ID"?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
@@ -8698,8 +8793,8 @@ export interface operations {
     postEdgeFleetRunsByIdRetry: {
         parameters: {
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
@@ -8726,11 +8821,11 @@ export interface operations {
     getEdgeFleetRunsByIdStream: {
         parameters: {
             query?: {
-                from?: number;
-            };
+                from?: number | undefined;
+            } | undefined;
             header?: {
-                "Last-Event-ID"?: string;
-            };
+                "Last-Event-ID"?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
@@ -8747,10 +8842,10 @@ export interface operations {
     getEdgeGroups: {
         parameters: {
             query?: {
-                cursor?: string;
-                limit?: number;
-                offset?: number;
-            };
+                cursor?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+            } | undefined;
         };
         responses: {
             200: {
@@ -8768,8 +8863,8 @@ export interface operations {
     postEdgeGroups: {
         parameters: {
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -8832,15 +8927,15 @@ export interface operations {
     getEdgeHosts: {
         parameters: {
             query?: {
-                connected?: boolean;
-                cursor?: string;
-                include_revoked?: boolean;
-                label?: string[];
-                limit?: number;
-                offset?: number;
-                status?: "connected" | "unhealthy" | "disconnected" | "revoked";
-                tag?: string[];
-            };
+                connected?: boolean | undefined;
+                cursor?: string | undefined;
+                include_revoked?: boolean | undefined;
+                label?: string[] | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                status?: "connected" | "unhealthy" | "disconnected" | "revoked" | undefined;
+                tag?: string[] | undefined;
+            } | undefined;
         };
         responses: {
             200: {
@@ -8944,21 +9039,39 @@ export interface operations {
             };
         };
     };
+    getEvents: {
+        parameters: {
+            query?: {
+                from?: string | undefined;
+                types?: string | undefined;
+            } | undefined;
+            header?: {
+                "last-event-id"?: string | undefined;
+            } | undefined;
+        };
+        responses: {
+            200: {
+                content: {
+                    "text/event-stream": components["schemas"]["ChangeEvent"];
+                };
+            };
+        };
+    };
     getExecutions: {
         parameters: {
             query?: {
-                agent_id?: string;
-                cursor?: string;
-                label?: string[];
-                limit?: number;
-                offset?: number;
-                parent_execution_id?: string;
-                started_after?: string;
-                started_before?: string;
-                status?: string;
-                workflow_execution_id?: string;
-                workflow_name?: string;
-            };
+                agent_id?: string | undefined;
+                cursor?: string | undefined;
+                label?: string[] | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                parent_execution_id?: string | undefined;
+                started_after?: string | undefined;
+                started_before?: string | undefined;
+                status?: string | undefined;
+                workflow_execution_id?: string | undefined;
+                workflow_name?: string | undefined;
+            } | undefined;
         };
         responses: {
             200: {
@@ -8976,13 +9089,13 @@ export interface operations {
     postExecutions: {
         parameters: {
             query?: {
-                version?: string;
-                wait_seconds?: number;
-            };
+                version?: string | undefined;
+                wait_seconds?: number | undefined;
+            } | undefined;
             header?: {
-                "Idempotency-Key"?: string;
-                Prefer?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+                Prefer?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -9000,9 +9113,9 @@ export interface operations {
     getExecutionsById: {
         parameters: {
             query?: {
-                include?: string;
-                wait_seconds?: number;
-            };
+                include?: string | undefined;
+                wait_seconds?: number | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
@@ -9051,13 +9164,13 @@ export interface operations {
     getExecutionsByIdEvents: {
         parameters: {
             query?: {
-                events?: string;
-                follow?: boolean;
-                format?: "single" | "flat";
-                from?: number;
-                token?: string;
-                verbose?: boolean;
-            };
+                events?: string | undefined;
+                follow?: boolean | undefined;
+                format?: "single" | "flat" | undefined;
+                from?: number | undefined;
+                token?: string | undefined;
+                verbose?: boolean | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
@@ -9073,9 +9186,9 @@ export interface operations {
     getExecutionsByIdFiles: {
         parameters: {
             query?: {
-                path?: string;
-                recursive?: boolean;
-            };
+                path?: string | undefined;
+                recursive?: boolean | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
@@ -9121,9 +9234,9 @@ export interface operations {
     getExecutionsByIdIterations: {
         parameters: {
             query?: {
-                include?: string;
-                wait_seconds?: number;
-            };
+                include?: string | undefined;
+                wait_seconds?: number | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
@@ -9142,9 +9255,9 @@ export interface operations {
     getExecutionsByIdIterationsByNumber: {
         parameters: {
             query?: {
-                include?: string;
-                wait_seconds?: number;
-            };
+                include?: string | undefined;
+                wait_seconds?: number | undefined;
+            } | undefined;
             path: {
                 id: string;
                 number: number;
@@ -9161,13 +9274,13 @@ export interface operations {
     postExecutionsByIdRetry: {
         parameters: {
             query?: {
-                version?: string;
-                wait_seconds?: number;
-            };
+                version?: string | undefined;
+                wait_seconds?: number | undefined;
+            } | undefined;
             header?: {
-                "Idempotency-Key"?: string;
-                Prefer?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+                Prefer?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
@@ -9188,13 +9301,13 @@ export interface operations {
     getExecutionsByIdStream: {
         parameters: {
             query?: {
-                events?: string;
-                follow?: boolean;
-                format?: "single" | "flat";
-                from?: number;
-                token?: string;
-                verbose?: boolean;
-            };
+                events?: string | undefined;
+                follow?: boolean | undefined;
+                format?: "single" | "flat" | undefined;
+                from?: number | undefined;
+                token?: string | undefined;
+                verbose?: boolean | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
@@ -9210,14 +9323,14 @@ export interface operations {
     getHumanApprovals: {
         parameters: {
             query?: {
-                cursor?: string;
-                descendants?: boolean;
-                execution_id?: string;
-                kind?: "workflow" | "fleet_run" | "tool_call";
-                limit?: number;
-                offset?: number;
-                workflow_name?: string;
-            };
+                cursor?: string | undefined;
+                descendants?: boolean | undefined;
+                execution_id?: string | undefined;
+                kind?: "workflow" | "fleet_run" | "tool_call" | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                workflow_name?: string | undefined;
+            } | undefined;
         };
         responses: {
             200: {
@@ -9255,8 +9368,8 @@ export interface operations {
     postHumanApprovalsByIdApprove: {
         parameters: {
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
@@ -9324,8 +9437,8 @@ export interface operations {
     postHumanApprovalsByIdReject: {
         parameters: {
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
@@ -9346,16 +9459,16 @@ export interface operations {
     getHumanApprovalsHistory: {
         parameters: {
             query?: {
-                cursor?: string;
-                decided_by?: string;
-                execution_id?: string;
-                from?: string;
-                limit?: number;
-                offset?: number;
-                status?: string;
-                to?: string;
-                workflow_name?: string;
-            };
+                cursor?: string | undefined;
+                decided_by?: string | undefined;
+                execution_id?: string | undefined;
+                from?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                status?: string | undefined;
+                to?: string | undefined;
+                workflow_name?: string | undefined;
+            } | undefined;
         };
         responses: {
             200: {
@@ -9373,8 +9486,8 @@ export interface operations {
     postInvoke: {
         parameters: {
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -9397,8 +9510,8 @@ export interface operations {
     postMcp: {
         parameters: {
             header?: {
-                "X-Svc-Security-Context"?: string;
-            };
+                "X-Svc-Security-Context"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -9409,7 +9522,6 @@ export interface operations {
             200: {
                 content: {
                     "application/json": unknown;
-                    "text/event-stream": components["schemas"]["McpEvent"];
                 };
             };
             202: {
@@ -9432,9 +9544,9 @@ export interface operations {
     getObservabilityDashboard: {
         parameters: {
             query?: {
-                all_tenants?: boolean;
-                tenant_id?: string;
-            };
+                all_tenants?: boolean | undefined;
+                tenant_id?: string | undefined;
+            } | undefined;
         };
         responses: {
             200: {
@@ -9447,18 +9559,18 @@ export interface operations {
     getObservabilitySecurityIncidents: {
         parameters: {
             query?: {
-                all_tenants?: boolean;
-                category?: string;
-                cursor?: string;
-                execution_id?: string;
-                limit?: number;
-                offset?: number;
-                severity?: string;
-                since?: string;
-                tenant_id?: string;
-                type?: string;
-                until?: string;
-            };
+                all_tenants?: boolean | undefined;
+                category?: string | undefined;
+                cursor?: string | undefined;
+                execution_id?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                severity?: string | undefined;
+                since?: string | undefined;
+                tenant_id?: string | undefined;
+                type?: string | undefined;
+                until?: string | undefined;
+            } | undefined;
         };
         responses: {
             200: {
@@ -9476,18 +9588,18 @@ export interface operations {
     getObservabilityStorageViolations: {
         parameters: {
             query?: {
-                all_tenants?: boolean;
-                category?: string;
-                cursor?: string;
-                execution_id?: string;
-                limit?: number;
-                offset?: number;
-                severity?: string;
-                since?: string;
-                tenant_id?: string;
-                type?: string;
-                until?: string;
-            };
+                all_tenants?: boolean | undefined;
+                category?: string | undefined;
+                cursor?: string | undefined;
+                execution_id?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                severity?: string | undefined;
+                since?: string | undefined;
+                tenant_id?: string | undefined;
+                type?: string | undefined;
+                until?: string | undefined;
+            } | undefined;
         };
         responses: {
             200: {
@@ -9505,13 +9617,13 @@ export interface operations {
     getPeople: {
         parameters: {
             query?: {
-                cursor?: string;
-                limit?: number;
-                offset?: number;
-                q?: string;
-                realm?: string;
-                status?: "invited" | "active" | "locked" | "disabled";
-            };
+                cursor?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                q?: string | undefined;
+                realm?: string | undefined;
+                status?: "invited" | "active" | "locked" | "disabled" | undefined;
+            } | undefined;
         };
         responses: {
             200: {
@@ -9529,11 +9641,11 @@ export interface operations {
     postPeople: {
         parameters: {
             query?: {
-                realm?: string;
-            };
+                realm?: string | undefined;
+            } | undefined;
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -9551,8 +9663,8 @@ export interface operations {
     deletePeopleById: {
         parameters: {
             query?: {
-                realm?: string;
-            };
+                realm?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
@@ -9571,8 +9683,8 @@ export interface operations {
     patchPeopleById: {
         parameters: {
             query?: {
-                realm?: string;
-            };
+                realm?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
@@ -9593,11 +9705,11 @@ export interface operations {
     postPeopleByIdReset: {
         parameters: {
             query?: {
-                realm?: string;
-            };
+                realm?: string | undefined;
+            } | undefined;
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
@@ -9621,8 +9733,8 @@ export interface operations {
     getRuntimes: {
         parameters: {
             query?: {
-                language?: string;
-            };
+                language?: string | undefined;
+            } | undefined;
         };
         responses: {
             200: {
@@ -9650,8 +9762,8 @@ export interface operations {
     postSealInvoke: {
         parameters: {
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -9674,12 +9786,12 @@ export interface operations {
     getSealSessions: {
         parameters: {
             query?: {
-                cursor?: string;
-                execution_id?: string;
-                limit?: number;
-                offset?: number;
-                status?: "active" | "expired" | "revoked";
-            };
+                cursor?: string | undefined;
+                execution_id?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                status?: "active" | "expired" | "revoked" | undefined;
+            } | undefined;
         };
         responses: {
             200: {
@@ -9697,8 +9809,8 @@ export interface operations {
     postSealSessions: {
         parameters: {
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -9730,8 +9842,8 @@ export interface operations {
     deleteSealSessionsById: {
         parameters: {
             query?: {
-                reason?: string;
-            };
+                reason?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
@@ -9739,7 +9851,7 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    reason?: string;
+                    reason?: string | undefined;
                 };
             };
         };
@@ -9760,16 +9872,16 @@ export interface operations {
     getSealTools: {
         parameters: {
             query?: {
-                cursor?: string;
-                limit?: number;
-                offset?: number;
-                q?: string;
-                security_context?: string;
-                source?: string;
-            };
+                cursor?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                q?: string | undefined;
+                security_context?: string | undefined;
+                source?: string | undefined;
+            } | undefined;
             header?: {
-                "x-svc-security-context"?: string;
-            };
+                "x-svc-security-context"?: string | undefined;
+            } | undefined;
         };
         responses: {
             200: {
@@ -9791,11 +9903,11 @@ export interface operations {
     getSecrets: {
         parameters: {
             query?: {
-                cursor?: string;
-                limit?: number;
-                offset?: number;
-                path_prefix?: string;
-            };
+                cursor?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                path_prefix?: string | undefined;
+            } | undefined;
         };
         responses: {
             200: {
@@ -9827,9 +9939,9 @@ export interface operations {
     putSecretsByPath: {
         parameters: {
             header?: {
-                "If-Match"?: string;
-                "If-None-Match"?: string;
-            };
+                "If-Match"?: string | undefined;
+                "If-None-Match"?: string | undefined;
+            } | undefined;
             path: {
                 path: string;
             };
@@ -9850,10 +9962,10 @@ export interface operations {
     postSecretsByPath: {
         parameters: {
             header?: {
-                "Idempotency-Key"?: string;
-                "If-Match"?: string;
-                "If-None-Match"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+                "If-Match"?: string | undefined;
+                "If-None-Match"?: string | undefined;
+            } | undefined;
             path: {
                 path: string;
             };
@@ -9888,10 +10000,10 @@ export interface operations {
     getSecurityContexts: {
         parameters: {
             query?: {
-                cursor?: string;
-                limit?: number;
-                offset?: number;
-            };
+                cursor?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+            } | undefined;
         };
         responses: {
             200: {
@@ -9909,8 +10021,8 @@ export interface operations {
     postSecurityContexts: {
         parameters: {
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -9942,8 +10054,8 @@ export interface operations {
     putSecurityContextsByName: {
         parameters: {
             header?: {
-                "If-Match"?: string;
-            };
+                "If-Match"?: string | undefined;
+            } | undefined;
             path: {
                 name: string;
             };
@@ -9964,8 +10076,8 @@ export interface operations {
     deleteSecurityContextsByName: {
         parameters: {
             query?: {
-                force?: boolean;
-            };
+                force?: boolean | undefined;
+            } | undefined;
             path: {
                 name: string;
             };
@@ -10000,18 +10112,18 @@ export interface operations {
     getSecurityIncidents: {
         parameters: {
             query?: {
-                all_tenants?: boolean;
-                category?: string;
-                cursor?: string;
-                execution_id?: string;
-                limit?: number;
-                offset?: number;
-                severity?: string;
-                since?: string;
-                tenant_id?: string;
-                type?: string;
-                until?: string;
-            };
+                all_tenants?: boolean | undefined;
+                category?: string | undefined;
+                cursor?: string | undefined;
+                execution_id?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                severity?: string | undefined;
+                since?: string | undefined;
+                tenant_id?: string | undefined;
+                type?: string | undefined;
+                until?: string | undefined;
+            } | undefined;
         };
         responses: {
             200: {
@@ -10029,17 +10141,17 @@ export interface operations {
     getStimuli: {
         parameters: {
             query?: {
-                channel?: "api" | "webhook" | "replay";
-                cursor?: string;
-                dead_letter?: boolean;
-                from?: string;
-                limit?: number;
-                offset?: number;
-                source?: string;
-                status?: string;
-                to?: string;
-                workflow_execution_id?: string;
-            };
+                channel?: "api" | "webhook" | "replay" | undefined;
+                cursor?: string | undefined;
+                dead_letter?: boolean | undefined;
+                from?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                source?: string | undefined;
+                status?: string | undefined;
+                to?: string | undefined;
+                workflow_execution_id?: string | undefined;
+            } | undefined;
         };
         responses: {
             200: {
@@ -10057,10 +10169,10 @@ export interface operations {
     postStimuli: {
         parameters: {
             header?: {
-                "idempotency-key"?: string;
-                prefer?: string;
-                "x-idempotency-key"?: string;
-            };
+                "idempotency-key"?: string | undefined;
+                prefer?: string | undefined;
+                "x-idempotency-key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -10116,8 +10228,8 @@ export interface operations {
     postStimuliByIdReplay: {
         parameters: {
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
@@ -10143,16 +10255,16 @@ export interface operations {
     getStimuliDeadLetters: {
         parameters: {
             query?: {
-                channel?: "api" | "webhook" | "replay";
-                cursor?: string;
-                from?: string;
-                limit?: number;
-                offset?: number;
-                source?: string;
-                status?: string;
-                to?: string;
-                workflow_execution_id?: string;
-            };
+                channel?: "api" | "webhook" | "replay" | undefined;
+                cursor?: string | undefined;
+                from?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                source?: string | undefined;
+                status?: string | undefined;
+                to?: string | undefined;
+                workflow_execution_id?: string | undefined;
+            } | undefined;
         };
         responses: {
             200: {
@@ -10170,8 +10282,8 @@ export interface operations {
     postStimuliDeadLettersReplay: {
         parameters: {
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -10189,11 +10301,11 @@ export interface operations {
     getStimulusRoutes: {
         parameters: {
             query?: {
-                cursor?: string;
-                limit?: number;
-                offset?: number;
-                source?: string;
-            };
+                cursor?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                source?: string | undefined;
+            } | undefined;
         };
         responses: {
             200: {
@@ -10346,18 +10458,18 @@ export interface operations {
     getStorageViolations: {
         parameters: {
             query?: {
-                all_tenants?: boolean;
-                category?: string;
-                cursor?: string;
-                execution_id?: string;
-                limit?: number;
-                offset?: number;
-                severity?: string;
-                since?: string;
-                tenant_id?: string;
-                type?: string;
-                until?: string;
-            };
+                all_tenants?: boolean | undefined;
+                category?: string | undefined;
+                cursor?: string | undefined;
+                execution_id?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                severity?: string | undefined;
+                since?: string | undefined;
+                tenant_id?: string | undefined;
+                type?: string | undefined;
+                until?: string | undefined;
+            } | undefined;
         };
         responses: {
             200: {
@@ -10375,12 +10487,12 @@ export interface operations {
     getSwarms: {
         parameters: {
             query?: {
-                cursor?: string;
-                execution_id?: string;
-                limit?: number;
-                offset?: number;
-                status?: "active" | "dissolving" | "dissolved";
-            };
+                cursor?: string | undefined;
+                execution_id?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                status?: "active" | "dissolving" | "dissolved" | undefined;
+            } | undefined;
         };
         responses: {
             200: {
@@ -10412,8 +10524,8 @@ export interface operations {
     postSwarmsByIdCancel: {
         parameters: {
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
@@ -10429,10 +10541,10 @@ export interface operations {
     getTeams: {
         parameters: {
             query?: {
-                cursor?: string;
-                limit?: number;
-                offset?: number;
-            };
+                cursor?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+            } | undefined;
         };
         responses: {
             200: {
@@ -10450,8 +10562,8 @@ export interface operations {
     postTeams: {
         parameters: {
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -10481,16 +10593,16 @@ export interface operations {
     getToolInvocations: {
         parameters: {
             query?: {
-                cursor?: string;
-                decision?: "allow" | "deny";
-                execution_id?: string;
-                limit?: number;
-                offset?: number;
-                outcome?: "waiting" | "running" | "success" | "failed" | "interrupted" | "withdrawn";
-                since?: string;
-                tool_name?: string;
-                until?: string;
-            };
+                cursor?: string | undefined;
+                decision?: "allow" | "deny" | undefined;
+                execution_id?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                outcome?: "waiting" | "running" | "success" | "failed" | "interrupted" | "withdrawn" | undefined;
+                since?: string | undefined;
+                tool_name?: string | undefined;
+                until?: string | undefined;
+            } | undefined;
         };
         responses: {
             200: {
@@ -10522,10 +10634,10 @@ export interface operations {
     getToolServers: {
         parameters: {
             query?: {
-                cursor?: string;
-                limit?: number;
-                offset?: number;
-            };
+                cursor?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+            } | undefined;
         };
         responses: {
             200: {
@@ -10543,8 +10655,8 @@ export interface operations {
     postToolServers: {
         parameters: {
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -10615,7 +10727,7 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    tools?: string[];
+                    tools?: string[] | undefined;
                 };
             };
         };
@@ -10630,8 +10742,8 @@ export interface operations {
     getToolServersByNameLogs: {
         parameters: {
             query?: {
-                limit?: number;
-            };
+                limit?: number | undefined;
+            } | undefined;
             path: {
                 name: string;
             };
@@ -10666,10 +10778,10 @@ export interface operations {
     getToolServersByNameTools: {
         parameters: {
             query?: {
-                cursor?: string;
-                limit?: number;
-                offset?: number;
-            };
+                cursor?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+            } | undefined;
             path: {
                 name: string;
             };
@@ -10690,19 +10802,18 @@ export interface operations {
     getUsage: {
         parameters: {
             query?: {
-                cursor?: string;
-                from?: string;
-                group_by?: "day" | "agent" | "model" | "workflow" | "tool";
-                limit?: number;
-                offset?: number;
-                to?: string;
-            };
+                cursor?: string | undefined;
+                from?: string | undefined;
+                group_by?: "day" | "agent" | "model" | "workflow" | "tool" | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                to?: string | undefined;
+            } | undefined;
         };
         responses: {
             200: {
                 content: {
                     "application/json": components["schemas"]["UsageReport"];
-                    "text/csv": string;
                 };
             };
         };
@@ -10730,11 +10841,11 @@ export interface operations {
     getVolumes: {
         parameters: {
             query?: {
-                cursor?: string;
-                label?: string;
-                limit?: number;
-                offset?: number;
-            };
+                cursor?: string | undefined;
+                label?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+            } | undefined;
         };
         responses: {
             200: {
@@ -10754,8 +10865,8 @@ export interface operations {
     postVolumes: {
         parameters: {
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -10824,11 +10935,11 @@ export interface operations {
     getVolumesByIdFiles: {
         parameters: {
             query?: {
-                cursor?: string;
-                limit?: number;
-                offset?: number;
-                path?: string;
-            };
+                cursor?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                path?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
@@ -10894,11 +11005,11 @@ export interface operations {
     postVolumesByIdFilesMkdir: {
         parameters: {
             query?: {
-                path?: string;
-            };
+                path?: string | undefined;
+            } | undefined;
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
@@ -10923,8 +11034,8 @@ export interface operations {
     postVolumesByIdFilesMove: {
         parameters: {
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
@@ -10950,8 +11061,8 @@ export interface operations {
     getVolumesByIdFilesStat: {
         parameters: {
             query?: {
-                path?: string;
-            };
+                path?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
@@ -10977,11 +11088,11 @@ export interface operations {
     postVolumesByIdFilesUpload: {
         parameters: {
             query?: {
-                path?: string;
-            };
+                path?: string | undefined;
+            } | undefined;
             header?: {
-                "X-Filename"?: string;
-            };
+                "X-Filename"?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
@@ -10991,7 +11102,7 @@ export interface operations {
                 "application/octet-stream": string;
                 "multipart/form-data": {
                     file: string;
-                    path?: string;
+                    path?: string | undefined;
                 };
             };
         };
@@ -11016,10 +11127,10 @@ export interface operations {
     postWebhooksBySource: {
         parameters: {
             header?: {
-                prefer?: string;
-                "x-idempotency-key"?: string;
-                "x-svc-signature"?: string;
-            };
+                prefer?: string | undefined;
+                "x-idempotency-key"?: string | undefined;
+                "x-svc-signature"?: string | undefined;
+            } | undefined;
             path: {
                 source: string;
             };
@@ -11052,10 +11163,10 @@ export interface operations {
     postWebhooksBySourceByRouteId: {
         parameters: {
             header?: {
-                prefer?: string;
-                "x-idempotency-key"?: string;
-                "x-svc-signature"?: string;
-            };
+                prefer?: string | undefined;
+                "x-idempotency-key"?: string | undefined;
+                "x-svc-signature"?: string | undefined;
+            } | undefined;
             path: {
                 route_id: string;
                 source: string;
@@ -11106,7 +11217,7 @@ export interface operations {
             200: {
                 content: {
                     "application/json": {
-                        duplicate?: true;
+                        duplicate?: true | undefined;
                         received: true;
                     };
                 };
@@ -11116,15 +11227,15 @@ export interface operations {
     getWorkflows: {
         parameters: {
             query?: {
-                all_versions?: boolean;
-                cursor?: string;
-                label?: string[];
-                limit?: number;
-                offset?: number;
-                scope?: "tenant" | "global";
-                tag?: string;
-                visible?: boolean;
-            };
+                all_versions?: boolean | undefined;
+                cursor?: string | undefined;
+                label?: string[] | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                scope?: "tenant" | "global" | undefined;
+                tag?: string | undefined;
+                visible?: boolean | undefined;
+            } | undefined;
         };
         responses: {
             200: {
@@ -11142,9 +11253,9 @@ export interface operations {
     postWorkflows: {
         parameters: {
             query?: {
-                force?: boolean;
-                scope?: "tenant" | "global";
-            };
+                force?: boolean | undefined;
+                scope?: "tenant" | "global" | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -11168,8 +11279,8 @@ export interface operations {
     getWorkflowsByRef: {
         parameters: {
             query?: {
-                version?: string;
-            };
+                version?: string | undefined;
+            } | undefined;
             path: {
                 ref: string;
             };
@@ -11178,11 +11289,6 @@ export interface operations {
             200: {
                 content: {
                     "application/json": components["schemas"]["WorkflowDetail"];
-                    "application/x-yaml": string;
-                    "application/yaml": string;
-                    "text/plain": string;
-                    "text/x-yaml": string;
-                    "text/yaml": string;
                 };
             };
         };
@@ -11190,9 +11296,9 @@ export interface operations {
     deleteWorkflowsByRef: {
         parameters: {
             query?: {
-                force?: boolean;
-                version?: string;
-            };
+                force?: boolean | undefined;
+                version?: string | undefined;
+            } | undefined;
             path: {
                 ref: string;
             };
@@ -11208,11 +11314,11 @@ export interface operations {
     postWorkflowsByRefExecute: {
         parameters: {
             query?: {
-                version?: string;
-            };
+                version?: string | undefined;
+            } | undefined;
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
             path: {
                 ref: string;
             };
@@ -11233,11 +11339,11 @@ export interface operations {
     postWorkflowsByRefRun: {
         parameters: {
             query?: {
-                version?: string;
-            };
+                version?: string | undefined;
+            } | undefined;
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
             path: {
                 ref: string;
             };
@@ -11291,8 +11397,8 @@ export interface operations {
     postWorkflowsByRefSchedulesByIdBackfill: {
         parameters: {
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
                 ref: string;
@@ -11302,7 +11408,7 @@ export interface operations {
             content: {
                 "application/json": {
                     from: string;
-                    overlap?: "skip" | "queue" | "allow" | "cancel_previous";
+                    overlap?: "skip" | "queue" | "allow" | "cancel_previous" | undefined;
                     to: string;
                 };
             };
@@ -11351,8 +11457,8 @@ export interface operations {
     postWorkflowsByRefSchedulesByIdRun: {
         parameters: {
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
                 ref: string;
@@ -11361,7 +11467,7 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    input?: unknown;
+                    input?: unknown | undefined;
                 };
             };
         };
@@ -11414,10 +11520,10 @@ export interface operations {
     getWorkflowsByRefVersions: {
         parameters: {
             query?: {
-                cursor?: string;
-                limit?: number;
-                offset?: number;
-            };
+                cursor?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+            } | undefined;
             path: {
                 ref: string;
             };
@@ -11447,7 +11553,6 @@ export interface operations {
             200: {
                 content: {
                     "application/json": components["schemas"]["WorkflowVersionsDiff"];
-                    "text/plain": string;
                 };
             };
         };
@@ -11455,8 +11560,8 @@ export interface operations {
     getWorkflowsByRefYaml: {
         parameters: {
             query?: {
-                version?: string;
-            };
+                version?: string | undefined;
+            } | undefined;
             path: {
                 ref: string;
             };
@@ -11472,15 +11577,15 @@ export interface operations {
     getWorkflowsExecutions: {
         parameters: {
             query?: {
-                cursor?: string;
-                limit?: number;
-                offset?: number;
-                parent_execution_id?: string;
-                schedule_id?: string;
-                status?: string;
-                workflow_id?: string;
-                workflow_name?: string;
-            };
+                cursor?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                parent_execution_id?: string | undefined;
+                schedule_id?: string | undefined;
+                status?: string | undefined;
+                workflow_id?: string | undefined;
+                workflow_name?: string | undefined;
+            } | undefined;
         };
         responses: {
             200: {
@@ -11532,8 +11637,8 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    compensate?: boolean;
-                    reason?: string;
+                    compensate?: boolean | undefined;
+                    reason?: string | undefined;
                 };
             };
         };
@@ -11548,10 +11653,10 @@ export interface operations {
     getWorkflowsExecutionsByIdEvents: {
         parameters: {
             query?: {
-                follow?: boolean;
-                from?: number;
-                token?: string;
-            };
+                follow?: boolean | undefined;
+                from?: number | undefined;
+                token?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
@@ -11567,8 +11672,8 @@ export interface operations {
     postWorkflowsExecutionsByIdFork: {
         parameters: {
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
@@ -11603,12 +11708,12 @@ export interface operations {
     getWorkflowsExecutionsByIdItems: {
         parameters: {
             query: {
-                cursor?: string;
-                limit?: number;
-                offset?: number;
+                cursor?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
                 state: string;
-                status?: "pending" | "running" | "completed" | "failed" | "cancelled";
-                visit?: number;
+                status?: "pending" | "running" | "completed" | "failed" | "cancelled" | undefined;
+                visit?: number | undefined;
             };
             path: {
                 id: string;
@@ -11673,9 +11778,9 @@ export interface operations {
     getWorkflowsExecutionsByIdLogs: {
         parameters: {
             query?: {
-                limit?: number;
-                offset?: number;
-            };
+                limit?: number | undefined;
+                offset?: number | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
@@ -11691,10 +11796,10 @@ export interface operations {
     getWorkflowsExecutionsByIdLogsStream: {
         parameters: {
             query?: {
-                follow?: boolean;
-                from?: number;
-                token?: string;
-            };
+                follow?: boolean | undefined;
+                from?: number | undefined;
+                token?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
@@ -11738,8 +11843,8 @@ export interface operations {
     postWorkflowsExecutionsByIdRetry: {
         parameters: {
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
@@ -11760,8 +11865,8 @@ export interface operations {
     postWorkflowsExecutionsByIdSignal: {
         parameters: {
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
@@ -11782,10 +11887,10 @@ export interface operations {
     getWorkflowsExecutionsByIdStream: {
         parameters: {
             query?: {
-                follow?: boolean;
-                from?: number;
-                token?: string;
-            };
+                follow?: boolean | undefined;
+                from?: number | undefined;
+                token?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
@@ -11816,11 +11921,11 @@ export interface operations {
     postWorkflowsTemporalExecute: {
         parameters: {
             query?: {
-                version?: string;
-            };
+                version?: string | undefined;
+            } | undefined;
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -11838,9 +11943,9 @@ export interface operations {
     postWorkflowsTemporalRegister: {
         parameters: {
             query?: {
-                force?: boolean;
-                scope?: "tenant" | "global";
-            };
+                force?: boolean | undefined;
+                scope?: "tenant" | "global" | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
