@@ -58,14 +58,27 @@ function placeIn({ nodes, edges, groups }: FlowGraph, direction: Direction): Pla
   }
   joinGroups({ nodes, edges, groups }, graph);
   layout(graph);
+  const { width = 1, height = 1 } = graph.graph();
+  const ways = waysOf(
+    edges.filter(({ from, to }) => known.has(from) && known.has(to)),
+    graph,
+  );
+  return { direction, boxes: boxesOf(graph), ways, width: Math.max(1, width), height: Math.max(1, height) };
+}
+
+function boxesOf(graph: Graph): Placed["boxes"] {
   const boxes = new Map<string, Box>();
   for (const key of graph.nodes()) {
     const { x = 0, y = 0, width, height } = graph.node(key);
     boxes.set(key, { x: x - width / 2, y: y - height / 2, width, height });
   }
+  return boxes;
+}
+
+function waysOf(edges: readonly FlowEdge[], graph: Graph): Placed["ways"] {
   const ways = new Map<string, { points: readonly Point[]; label: Point | null }>();
   for (const edge of edges) {
-    const way = known.has(edge.from) && known.has(edge.to) ? graph.edge(edge.from, edge.to, edge.id) : undefined;
+    const way = graph.edge(edge.from, edge.to, edge.id);
     if (way?.points === undefined) continue;
     const { x, y } = way;
     ways.set(edge.id, {
@@ -73,8 +86,7 @@ function placeIn({ nodes, edges, groups }: FlowGraph, direction: Direction): Pla
       label: edge.label === "" || x === undefined || y === undefined ? null : { x, y },
     });
   }
-  const { width = 1, height = 1 } = graph.graph();
-  return { direction, boxes, ways, width: Math.max(1, width), height: Math.max(1, height) };
+  return ways;
 }
 
 export const groupKey = (id: string): string => `group ${id}`;

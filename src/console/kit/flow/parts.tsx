@@ -13,6 +13,7 @@ import {
   Ban,
   CheckCircle2,
   CircleAlert,
+  CircleArrowRight,
   CircleDot,
   CircleStop,
   Clock,
@@ -110,6 +111,7 @@ const signs: Readonly<Partial<Record<Tone, typeof CheckCircle2>>> = {
   good: CheckCircle2,
   bad: CircleAlert,
   violet: Clock,
+  warn: CircleArrowRight,
   info: LoaderCircle,
   neutral: Ban,
 };

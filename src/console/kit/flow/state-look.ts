@@ -43,6 +43,8 @@ const results: Readonly<Record<string, Tone>> = {
   responded: "good",
   complete: "good",
   skipped: "neutral",
+  // It failed, and a rule for that led on.
+  led_on: "warn",
 };
 
 export const resultTone = (status: string): Tone => results[status] ?? toneOf(status);

@@ -78,6 +78,7 @@ export function Decide({ approval, keys = false, large = null, onDecided }: Deci
       {approval.tool_call != null && mayApprove && (
         <CallChoices call={approval.tool_call} choice={choice} onChange={setChoice} />
       )}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: it hears keys of the field that it has in it */}
       <div
         ref={field}
         onKeyDown={(event) => {

@@ -57,6 +57,10 @@ type Draft = Mutable<Omit<Entry, "attempts" | "children" | "iterations">> & {
   iterations: Mutable<Iteration>[];
 };
 
+/** Whether it failed and a rule for that led on: the workflow reckoned with it. */
+export const isAnswered = ({ status, rule }: Entry): boolean =>
+  rule !== null && (status === "failed" || status === "timed_out");
+
 export const entryKey = (state: string, visit: number): string => `${state}:${visit}`;
 
 /** @param events of the whole log, in order */
@@ -66,38 +70,46 @@ export function entriesOf(events: readonly RunEvent[]): readonly Entry[] {
   let compensates: Entry["compensates"] = null;
   for (const event of events) {
     const { type, details, timestamp } = event;
-    const state = event.state_name ?? textOf(details.state_name) ?? textOf(details.parent_state_name);
     if (type === "WorkflowCompensationStarted") {
       compensates = { state: textOf(details.of_state) ?? "", visit: numberOf(details.of_visit) ?? 1 };
-      const undone = entries.findLast(({ key }) => key === entryKey(compensates?.state ?? "", compensates?.visit ?? 1));
+      const key = entryKey(compensates.state, compensates.visit);
+      const undone = entries.findLast((entry) => entry.key === key);
       if (undone !== undefined) undone.undone = true;
-      continue;
+    } else if (terminal.has(type)) {
+      closeOpen(entries, timestamp, ends[type] ?? "cancelled");
+    } else {
+      const state = event.state_name ?? textOf(details.state_name) ?? textOf(details.parent_state_name);
+      if (state === null) continue;
+      if (type === "WorkflowStateEntered") {
+        const entry = entered(state, event, compensates);
+        compensates = null;
+        entries.push(entry);
+        latest.set(state, entry);
+      } else tellEntry(latest.get(state), event, entries);
     }
-    if (terminal.has(type)) {
-      const status = type === "WorkflowExecutionCompleted" ? "cancelled" : (ends[type] ?? "cancelled");
-      for (const entry of entries) if (entry.exitedAt === null) close(entry, timestamp, status);
-      continue;
-    }
-    if (state === null) continue;
-    if (type === "WorkflowStateEntered") {
-      const entry = entered(state, event, compensates);
-      compensates = null;
-      entries.push(entry);
-      latest.set(state, entry);
-      continue;
-    }
-    const entry = latest.get(state);
-    if (entry === undefined) continue;
-    if (type === "WorkflowStateExited") {
-      exited(entry, event);
-      // What its branches still did was given up.
-      if (entry.branch === null) {
-        for (const other of entries)
-          if (other.branch !== null && other.exitedAt === null) close(other, timestamp, "cancelled");
-      }
-    } else news[type]?.(entry, event);
   }
   return entries;
+}
+
+/** What is told of a state that was entered. */
+function tellEntry(entry: Draft | undefined, event: RunEvent, entries: readonly Draft[]): void {
+  if (entry === undefined) return;
+  if (event.type !== "WorkflowStateExited") {
+    news[event.type]?.(entry, event);
+    return;
+  }
+  exited(entry, event);
+  if (entry.branch !== null) return;
+  // What its branches still did was given up.
+  closeOpen(
+    entries.filter(({ branch }) => branch !== null),
+    event.timestamp,
+    "cancelled",
+  );
+}
+
+function closeOpen(entries: readonly Draft[], at: string, status: string): void {
+  for (const entry of entries) if (entry.exitedAt === null) close(entry, at, status);
 }
 
 const ends: Readonly<Record<string, string>> = {

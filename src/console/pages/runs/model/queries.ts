@@ -56,6 +56,7 @@ export function useRunLog(id: string): { readonly events: readonly RunEvent[]; r
   const heard = useRef<RunEvent[]>([]);
   const frame = useRef<number | null>(null);
   const reading = useRef<ReturnType<typeof setTimeout> | null>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another run begins with an empty log
   useEffect(() => {
     heard.current = [];
     setEvents([]);

@@ -4,7 +4,7 @@ import type { FlowEdge, FlowGraph, FlowNode } from "../../../kit/flow/graph.ts";
 import { aboutOf, type Definition } from "../../workflows/model/definition.ts";
 import { groupIdOf, groupsOf } from "../../workflows/model/graph.ts";
 import { cut, wordsOfCondition } from "../../workflows/model/rules.ts";
-import type { Entry } from "./entries.ts";
+import { type Entry, isAnswered } from "./entries.ts";
 
 type RunGraph = Schemas["WorkflowRunGraph"];
 
@@ -40,7 +40,7 @@ export function runFlow(
         id: node.name,
         kind: node.kind,
         about: state === undefined ? "" : aboutOf(state),
-        status: entry === undefined ? "pending" : isWaiting ? "waiting" : entry.status,
+        status: statusOf(entry, isWaiting),
         visits: visits.get(node.name) ?? 0,
         isStart: definition === null ? entries[0]?.state === node.name : definition.initial === node.name,
         end: node.terminal && !undoing.has(node.name) ? (state?.outcome ?? "completed") : null,
@@ -72,4 +72,10 @@ export function runFlow(
     }),
     groups: groupsOf(shape.nodes.flatMap(({ branch }) => branch ?? [])),
   };
+}
+
+function statusOf(entry: Entry | undefined, isWaiting: boolean): string {
+  if (entry === undefined) return "pending";
+  if (isWaiting) return "waiting";
+  return isAnswered(entry) ? "led_on" : entry.status;
 }
