@@ -74,7 +74,7 @@ function Shown({ run }: { readonly run: RunRecord }) {
           <p className="m-0 break-words">{inert(run.error)}</p>
         </Card>
       )}
-      <Waits run={run} waits={waits} entries={entries} definition={definition} resume={null} />
+      <Waits run={run} waits={waits} entries={entries} definition={definition} />
       <Tabs
         chosen={filters.tab ?? "states"}
         onChoose={(tab) => change({ tab: tab === "states" ? "" : tab })}

@@ -7,7 +7,7 @@ import { answer, type Schemas } from "../../../programs/client/client.ts";
 import { svc } from "../../app/api.ts";
 import { useCan } from "../../app/session.ts";
 import { Button } from "../../kit/button.tsx";
-import { Difference } from "../../kit/code.tsx";
+import { Code, Difference } from "../../kit/code.tsx";
 import { Confirm, Dialog } from "../../kit/dialog.tsx";
 import { Select } from "../../kit/field.tsx";
 import { useFilters } from "../../kit/filters.tsx";
@@ -81,9 +81,19 @@ export function WorkflowPage() {
               <Panel flush>{graph !== null && <Flow graph={graph} label={`Graph of ${ref}`} height="36rem" />}</Panel>
             ),
           },
-          ...(can("workflow:deploy")
-            ? [{ id: "edit", label: "Manifest", content: filters.tab === "edit" && <ManifestEditor first={data} /> }]
-            : []),
+          {
+            id: "edit",
+            label: "Manifest",
+            content:
+              filters.tab === "edit" &&
+              (can("workflow:deploy") ? (
+                <ManifestEditor first={data} />
+              ) : (
+                <Panel flush>
+                  <Code label="Manifest" language="yaml" height="36rem" value={data} />
+                </Panel>
+              )),
+          },
           { id: "versions", label: "Versions", content: filters.tab === "versions" && <Versions name={ref} /> },
           { id: "schedules", label: "Schedules", content: filters.tab === "schedules" && <Schedules name={ref} /> },
         ]}

@@ -1,7 +1,6 @@
 /** What can be done with a run: signal, pause, resume, cancel, retry, fork, delete. */
-import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { Bell, Ellipsis, GitFork, Pause, Play, RotateCcw, Square, Trash2 } from "lucide-react";
+import { Bell, Ellipsis, GitFork, RotateCcw, Square, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { answer } from "../../../../programs/client/client.ts";
 import { svc } from "../../../app/api.ts";
@@ -10,32 +9,20 @@ import { Button } from "../../../kit/button.tsx";
 import { Confirm, Dialog } from "../../../kit/dialog.tsx";
 import { Checkbox, Input, Select, TextArea } from "../../../kit/field.tsx";
 import { Menu } from "../../../kit/menu.tsx";
-import { tell, tellError } from "../../../kit/toast.tsx";
+import { tell } from "../../../kit/toast.tsx";
 import type { Entry } from "../model/entries.ts";
 import { liveStatuses, type RunRecord } from "../model/queries.ts";
+import { PauseButton } from "./pause.tsx";
 import { SignalForm } from "./signal.tsx";
 
 type Asked = "signal" | "cancel" | "retry" | "fork" | "delete";
 
 export function Actions({ run, entries }: { readonly run: RunRecord; readonly entries: readonly Entry[] }) {
   const can = useCan();
-  const queries = useQueryClient();
   const navigate = useNavigate();
   const [asked, ask] = useState<Asked | null>(null);
   const isLive = liveStatuses.has(run.status);
-  const isPaused = run.paused_at !== null;
   const params = { path: { id: run.id } };
-  const pausing = async () => {
-    try {
-      await (isPaused
-        ? answer(svc.POST("/v1/workflows/executions/{id}/resume", { params }))
-        : answer(svc.POST("/v1/workflows/executions/{id}/pause", { params })));
-      tell(isPaused ? "It goes on" : "Paused");
-    } catch (error) {
-      tellError(isPaused ? "It was not resumed" : "It was not paused", error);
-    }
-    await queries.invalidateQueries({ queryKey: ["run", "one", run.id] });
-  };
   const close = () => ask(null);
   const open = (id: string) => void navigate({ to: `/runs/${id}` });
   const mayCancel = can("workflow:cancel");
@@ -47,12 +34,7 @@ export function Actions({ run, entries }: { readonly run: RunRecord; readonly en
   ];
   return (
     <>
-      {isLive && mayCancel && (
-        <Button onClick={() => void pausing()}>
-          {isPaused ? <Play aria-hidden /> : <Pause aria-hidden />}
-          {isPaused ? "Resume" : "Pause"}
-        </Button>
-      )}
+      {isLive && mayCancel && run.paused_at === null && <PauseButton run={run} />}
       {isLive && mayCancel && (
         <Button look="danger" onClick={() => ask("cancel")}>
           <Square aria-hidden />

@@ -14,6 +14,7 @@ import { CallShown } from "../../approvals/tool-call.tsx";
 import { type Definition, objectOf, textOf } from "../../workflows/model/definition.ts";
 import type { Entry } from "../model/entries.ts";
 import { type RunRecord, useDefinition, useRun } from "../model/queries.ts";
+import { PauseButton } from "./pause.tsx";
 import { SignalForm } from "./signal.tsx";
 
 /** One thing that a run waits for. */
@@ -49,15 +50,13 @@ export function Waits({
   waits,
   entries,
   definition,
-  resume,
 }: {
   readonly run: RunRecord;
   readonly waits: readonly Wait[];
   readonly entries: readonly Entry[];
   readonly definition: Definition | null;
-  /** The button that lets a paused run go on; null: this caller may not. */
-  readonly resume: ReactNode;
 }) {
+  const can = useCan();
   const open = entries.filter(({ exitedAt }) => exitedAt === null);
   const children = open.flatMap(({ state, children }) => children.map((id) => ({ state, id })));
   const retrying = open.flatMap((entry) => {
@@ -67,8 +66,11 @@ export function Waits({
   return (
     <>
       {run.paused_at !== null && run.ended_at === null && (
-        <Card icon={CirclePause} tone="warn" title="Paused" beside={resume}>
-          Work under way ends and is kept; no further state is entered. Paused <Ago at={run.paused_at} />.
+        <Card icon={CirclePause} tone="warn" title="Paused">
+          <p className="m-0">
+            Work under way ends and is kept; no further state is entered. Paused <Ago at={run.paused_at} />.
+          </p>
+          {can("workflow:cancel") && <PauseButton run={run} />}
         </Card>
       )}
       {run.status === "pending" && (
