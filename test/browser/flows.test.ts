@@ -5,10 +5,11 @@ import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { chromiumPath, launchBrowser, openWindow, signIn } from "../harness/browser.ts";
 import { type NodeProcess, startNodeProcess } from "../harness/node/node-process.ts";
+import { freePorts } from "../harness/redis/server.ts";
 import { freshStores, type TestStores } from "../harness/stores.ts";
 import { until } from "../harness/until.ts";
 
-setDefaultTimeout(25_000);
+setDefaultTimeout(60_000);
 
 const axe = readFileSync(join(import.meta.dir, "../../node_modules/axe-core/axe.min.js"), "utf8");
 
@@ -57,7 +58,10 @@ let browser: Browser;
 describe.skipIf(chromiumPath === null)("in Chromium", () => {
   beforeAll(async () => {
     stores = await freshStores();
-    [node, browser] = await Promise.all([startNodeProcess(stores), launchBrowser()]);
+    const [port] = await freePorts(1);
+    // The page asks the issuer, whose address is the node's public one.
+    const env = { SVC_PORT: String(port), SVC_PUBLIC_URL: `http://127.0.0.1:${port}` };
+    [node, browser] = await Promise.all([startNodeProcess(stores, { env }), launchBrowser()]);
     const token = await admin();
     const answer = await node.call("POST", "/v1/workflows", released, { Authorization: `Bearer ${token}` });
     expect(answer.status).toBe(200);
