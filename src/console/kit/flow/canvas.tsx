@@ -3,13 +3,15 @@ import { MarkerType, MiniMap, Panel, ReactFlow, ReactFlowProvider, useReactFlow 
 import { ArrowDown, ArrowRight, Maximize, Minus, Plus } from "lucide-react";
 import { type KeyboardEvent, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { IconButton } from "../button.tsx";
-import type { FlowProps } from "./graph.ts";
+import type { FlowGraph, FlowProps } from "./graph.ts";
 import { type Direction, groupKey, place } from "./layout.ts";
 import { type GroupNode, GroupPart, type StateNode, StatePart, type WayEdge, WayPart } from "./parts.tsx";
 
 /** Graphs with more nodes get a small map. */
 const largeFrom = 24;
 const fit = { padding: 0.06, maxZoom: 1.1, minZoom: 0.2 };
+/** Where all of a graph would be smaller than this, a part of it is shown that can be read. */
+const readable = 0.66;
 
 const nodeTypes = { state: StatePart, group: GroupPart };
 const edgeTypes = { way: WayPart };
@@ -56,11 +58,23 @@ function Drawing({
   // biome-ignore lint/correctness/useExhaustiveDependencies: the shape stands for the graph
   const placed = useMemo(() => place(known.current, room, fixed), [shape, room, fixed]);
   useEffect(() => {
-    const frame = requestAnimationFrame(
-      () => void flow.fitView({ ...fit, nodes: [...placed.boxes.keys()].map((id) => ({ id })) }),
-    );
+    const frame = requestAnimationFrame(() => {
+      const whole = Math.min(room.width / placed.width, room.height / placed.height) * 0.94;
+      if (whole >= readable) {
+        void flow.fitView({ ...fit, nodes: [...placed.boxes.keys()].map((id) => ({ id })) });
+        return;
+      }
+      const at = placed.boxes.get(firstLook(known.current));
+      const middle = (from: number, size: number, all: number, there: number) => {
+        const shown = there / readable;
+        return all <= shown ? all / 2 : Math.max(shown / 2 - 20, Math.min(all - shown / 2 + 20, from + size / 2));
+      };
+      const x = middle(at?.x ?? 0, at?.width ?? 0, placed.width, room.width);
+      const y = middle(at?.y ?? 0, at?.height ?? 0, placed.height, room.height);
+      void flow.setCenter(x, y, { zoom: readable });
+    });
     return () => cancelAnimationFrame(frame);
-  }, [flow, placed]);
+  }, [flow, placed, room]);
 
   const nodes = useMemo(() => {
     const groups = graph.groups.flatMap(({ id, label }): GroupNode[] => {
@@ -183,4 +197,14 @@ function Drawing({
       )}
     </ReactFlow>
   );
+}
+
+/** The state to begin with: what waits or is at work, what failed, else where it begins. */
+function firstLook({ nodes }: FlowGraph): string {
+  const found =
+    nodes.find(({ status }) => status === "waiting") ??
+    nodes.find(({ status }) => status === "running") ??
+    nodes.find(({ status }) => status === "failed") ??
+    nodes.find(({ isStart }) => isStart);
+  return found?.id ?? nodes[0]?.id ?? "";
 }

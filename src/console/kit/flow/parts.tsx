@@ -67,7 +67,6 @@ export function StatePart({ data: { node, direction, isChosen, choose } }: NodeP
       <button
         type="button"
         aria-pressed={isChosen}
-        aria-label={`${id}, ${kind}${status === null ? "" : `, ${wordsOf(status)}`}${visits > 1 ? `, ${visits} visits` : ""}`}
         onClick={choose}
         className={classes(
           "flow-node relative flex h-[54px] w-full items-center gap-2.5 overflow-hidden rounded-panel border bg-surface px-2.5 text-left shadow-xs",
@@ -87,6 +86,9 @@ export function StatePart({ data: { node, direction, isChosen, choose } }: NodeP
         <span className="flex min-w-0 flex-1 flex-col">
           <span className={classes("truncate font-medium text-xs", isUntouched ? "text-ink-soft" : "text-ink")}>
             {inert(id)}
+          </span>
+          <span className="sr-only">
+            {`${kind}${status === null ? "" : `, ${wordsOf(status)}`}${visits > 1 ? `, ${visits} visits` : ""}. `}
           </span>
           <span className="truncate text-2xs text-ink-faint">{inert(about === "" ? kind : about)}</span>
         </span>

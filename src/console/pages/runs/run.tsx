@@ -15,6 +15,7 @@ import { type RunRecord, useDefinition, useRun, useRunLog, useRunShape } from ".
 import { runFlow } from "./model/run-graph.ts";
 import { Actions } from "./parts/actions.tsx";
 import { Children } from "./parts/children.tsx";
+import { Log } from "./parts/log.tsx";
 import { Timeline } from "./parts/timeline.tsx";
 import { Card, Waits, waitsOf } from "./parts/waits.tsx";
 
@@ -83,37 +84,39 @@ function Shown({ run }: { readonly run: RunRecord }) {
             id: "states",
             label: "States",
             content: (
-              <div className="grid min-w-0 grid-cols-1 gap-4 xl:grid-cols-2">
-                <div className="flex min-w-0 flex-col gap-4">
-                  <Panel title="Graph" flush>
-                    {shape.error !== null && <Trouble error={shape.error} />}
-                    {graph !== null && (
-                      <Flow
-                        graph={graph}
-                        label={`Graph of ${run.workflow_name}`}
-                        height="32rem"
-                        selected={chosen}
-                        onSelect={choose}
-                      />
-                    )}
-                  </Panel>
-                  <Panel title="Input">
-                    <Value value={run.input} />
-                  </Panel>
-                  <Panel title="Output">
-                    <Value value={run.final_output} />
-                  </Panel>
-                </div>
-                <Panel title="States entered" flush className="self-start">
-                  <Timeline
-                    runId={run.id}
-                    entries={entries}
-                    definition={definition}
-                    waiting={waiting}
-                    chosen={chosen}
-                    onChoose={choose}
-                  />
+              <div className="flex min-w-0 flex-col gap-4">
+                <Panel title="Graph" flush>
+                  {shape.error !== null && <Trouble error={shape.error} />}
+                  {graph !== null && (
+                    <Flow
+                      graph={graph}
+                      label={`Graph of ${run.workflow_name}`}
+                      height="24rem"
+                      selected={chosen}
+                      onSelect={choose}
+                    />
+                  )}
                 </Panel>
+                <div className="grid min-w-0 grid-cols-1 gap-4 xl:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
+                  <Panel title="States entered" flush className="self-start">
+                    <Timeline
+                      runId={run.id}
+                      entries={entries}
+                      definition={definition}
+                      waiting={waiting}
+                      chosen={chosen}
+                      onChoose={choose}
+                    />
+                  </Panel>
+                  <div className="flex min-w-0 flex-col gap-4 self-start">
+                    <Panel title="Input">
+                      <Value value={run.input} />
+                    </Panel>
+                    <Panel title="Output">
+                      <Value value={run.final_output} />
+                    </Panel>
+                  </div>
+                </div>
               </div>
             ),
           },
@@ -127,7 +130,7 @@ function Shown({ run }: { readonly run: RunRecord }) {
             id: "log",
             label: "Log",
             beside: <Badge>{events.length}</Badge>,
-            content: filters.tab === "log" && <Value value={events.slice(-500)} open={1} />,
+            content: filters.tab === "log" && <Log events={events} />,
           },
           { id: "json", label: "JSON", content: filters.tab === "json" && <Value value={run} /> },
         ]}
@@ -165,7 +168,16 @@ function About({ run, isLost }: { readonly run: RunRecord; readonly isLost: bool
           stimulus
         </Link>
       )}
-      {run.schedule_id !== null && <span>by a schedule</span>}
+      {run.schedule_id !== null && (
+        <Link
+          to="/workflows/$ref"
+          params={{ ref: run.workflow_name } as never}
+          search={{ tab: "schedules" } as never}
+          className="text-accent hover:underline"
+        >
+          by a schedule
+        </Link>
+      )}
       {isLost && <span className="text-warn">live news is lost; trying again</span>}
     </>
   );

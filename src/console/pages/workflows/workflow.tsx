@@ -17,12 +17,11 @@ import { SchemaForm, useSchemaValue } from "../../kit/schema-form.tsx";
 import { Badge } from "../../kit/status.tsx";
 import { Tabs } from "../../kit/tabs.tsx";
 import { inert } from "../../kit/text.tsx";
-import { Ago } from "../../kit/time.tsx";
-import { tell, tellError } from "../../kit/toast.tsx";
 import { manifestText } from "../runs/model/queries.ts";
 import { ManifestEditor } from "./edit.tsx";
 import { readDefinition } from "./model/definition.ts";
 import { definitionGraph } from "./model/graph.ts";
+import { Schedules } from "./schedules.tsx";
 
 export function WorkflowPage() {
   const { ref = "" } = useParams({ strict: false }) as { ref?: string };
@@ -201,55 +200,5 @@ function Compared({
         </Panel>
       )}
     </div>
-  );
-}
-
-function Schedules({ name }: { readonly name: string }) {
-  const can = useCan();
-  const queries = useQueryClient();
-  const { data, error } = useQuery({
-    queryKey: ["workflow", "schedules", name],
-    queryFn: () => answer(svc.GET("/v1/workflows/{ref}/schedules", { params: { path: { ref: name } } })),
-  });
-  if (error !== null) return <Trouble error={error} />;
-  if (data === undefined) return <Loading />;
-  const order = async (id: string, action: "pause" | "resume" | "run") => {
-    const params = { path: { ref: name, id } };
-    try {
-      if (action === "run") await answer(svc.POST("/v1/workflows/{ref}/schedules/{id}/run", { params, body: {} }));
-      else if (action === "pause") await answer(svc.POST("/v1/workflows/{ref}/schedules/{id}/pause", { params }));
-      else await answer(svc.POST("/v1/workflows/{ref}/schedules/{id}/resume", { params }));
-      tell("Done");
-    } catch (failure) {
-      tellError("That was not done", failure);
-    }
-    await queries.invalidateQueries({ queryKey: ["workflow", "schedules", name] });
-  };
-  if (data.items.length === 0) return <p className="m-0 text-ink-soft">The manifest has no schedules.</p>;
-  return (
-    <ul className="m-0 flex list-none flex-col gap-2 p-0">
-      {data.items.map((one) => (
-        <li key={one.id} className="flex flex-wrap items-center gap-3 rounded-panel border border-line bg-surface p-3">
-          <span className="font-medium">{inert(one.name)}</span>
-          <code className="text-xs">{one.cron ?? `every ${one.every ?? 0} s`}</code>
-          <span className="text-ink-soft text-xs">
-            {one.timezone} · overlap {one.overlap} · next{" "}
-            {one.paused ? "none: paused" : one.next_times.map((at) => <Ago key={at} at={at} className="mr-2" />)}
-          </span>
-          <span className="ml-auto flex gap-1.5">
-            {can("workflow:deploy") && (
-              <Button small onClick={() => void order(one.id, one.paused ? "resume" : "pause")}>
-                {one.paused ? "Resume" : "Pause"}
-              </Button>
-            )}
-            {can("workflow:run") && (
-              <Button small onClick={() => void order(one.id, "run")}>
-                Run now
-              </Button>
-            )}
-          </span>
-        </li>
-      ))}
-    </ul>
   );
 }

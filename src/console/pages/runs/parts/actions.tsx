@@ -1,6 +1,6 @@
 /** What can be done with a run: signal, pause, resume, cancel, retry, fork, delete. */
 import { useNavigate } from "@tanstack/react-router";
-import { Bell, Ellipsis, GitFork, RotateCcw, Square, Trash2 } from "lucide-react";
+import { ArrowUpDown, Bell, Ellipsis, GitFork, RotateCcw, Square, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { answer } from "../../../../programs/client/client.ts";
 import { svc } from "../../../app/api.ts";
@@ -12,10 +12,11 @@ import { Menu } from "../../../kit/menu.tsx";
 import { tell } from "../../../kit/toast.tsx";
 import type { Entry } from "../model/entries.ts";
 import { liveStatuses, type RunRecord } from "../model/queries.ts";
+import { Migrate } from "./migrate.tsx";
 import { PauseButton } from "./pause.tsx";
 import { SignalForm } from "./signal.tsx";
 
-type Asked = "signal" | "cancel" | "retry" | "fork" | "delete";
+type Asked = "migrate" | "signal" | "cancel" | "retry" | "fork" | "delete";
 
 export function Actions({ run, entries }: { readonly run: RunRecord; readonly entries: readonly Entry[] }) {
   const can = useCan();
@@ -56,6 +57,12 @@ export function Actions({ run, entries }: { readonly run: RunRecord; readonly en
         items={[
           isLive && can("workflow:signal") && { label: "Send a signal", icon: Bell, onClick: () => ask("signal") },
           mayRun && states.length > 0 && { label: "Fork from a state", icon: GitFork, onClick: () => ask("fork") },
+          isLive &&
+            can("workflow:deploy") && {
+              label: "Move to another version",
+              icon: ArrowUpDown,
+              onClick: () => ask("migrate"),
+            },
           mayCancel && { label: "Delete", icon: Trash2, danger: true, onClick: () => ask("delete") },
         ]}
       />
@@ -64,6 +71,7 @@ export function Actions({ run, entries }: { readonly run: RunRecord; readonly en
           <SignalForm runId={run.id} name="" onSent={close} />
         </Dialog>
       )}
+      {asked === "migrate" && <Migrate runs={[run]} onClose={close} />}
       {asked === "cancel" && <Cancel run={run} onClose={close} />}
       {asked === "retry" && <Again run={run} states={states} onClose={close} open={open} kind="retry" />}
       {asked === "fork" && <Again run={run} states={states} onClose={close} open={open} kind="fork" />}

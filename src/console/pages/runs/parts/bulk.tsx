@@ -8,14 +8,18 @@ import { Button } from "../../../kit/button.tsx";
 import { Confirm } from "../../../kit/dialog.tsx";
 import { tell } from "../../../kit/toast.tsx";
 import { liveStatuses, type Run } from "../model/queries.ts";
+import { Migrate } from "./migrate.tsx";
 
 type Action = "cancel" | "retry";
+
+const isOne = (names: readonly string[]): boolean => new Set(names).size === 1;
 
 export function BulkActions({ runs, done }: { readonly runs: readonly Run[]; readonly done: () => void }) {
   const can = useCan();
   const queries = useQueryClient();
   const [action, choose] = useState<Action | null>(null);
   const [finished, setFinished] = useState(0);
+  const [isMoving, move] = useState(false);
   const fit = {
     cancel: runs.filter(({ status }) => liveStatuses.has(status)),
     retry: runs.filter(({ status }) => status === "failed" || status === "cancelled" || status === "timed_out"),
@@ -52,6 +56,14 @@ export function BulkActions({ runs, done }: { readonly runs: readonly Run[]; rea
           Retry {fit.retry.length}
         </Button>
       )}
+      {can("workflow:deploy") &&
+        fit.cancel.length > 0 &&
+        isOne(fit.cancel.map(({ workflow_name }) => workflow_name)) && (
+          <Button small onClick={() => move(true)}>
+            Move {fit.cancel.length} to a version
+          </Button>
+        )}
+      {isMoving && <Migrate runs={fit.cancel} onClose={() => move(false)} />}
       {action !== null && (
         <Confirm
           open
