@@ -159,8 +159,6 @@ function Drawing({
       edgeTypes={edgeTypes}
       onKeyUp={reveal}
       onPaneClick={() => onSelect?.(null)}
-      fitView
-      fitViewOptions={fit}
       minZoom={0.15}
       maxZoom={2}
       nodesDraggable={false}
