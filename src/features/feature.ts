@@ -28,6 +28,7 @@ import type { AuthSettings } from "../identity/settings.ts";
 import type { Tenants } from "../identity/tenants/tenants.ts";
 import type { DevelopmentIssuer } from "../identity/tokens/development-issuer.ts";
 import type { EmbeddedRealms } from "../identity/tokens/embedded-realms.ts";
+import type { SignInRealms } from "../identity/tokens/sign-in-realms.ts";
 import type { Activity, FactWriter, News, Projection, Runtime } from "../runtime/port.ts";
 import type { Sql } from "../store/postgres/pool.ts";
 import type { RedisServers } from "../store/redis/connections.ts";
@@ -78,6 +79,8 @@ export interface NodeContext<S extends SettingTable = SettingTable> {
   readonly tenants: Tenants;
   /** Issuers of the tokens of the platform's people and of consumers; tenants' own are not named to strangers. */
   readonly openIssuers: readonly string[];
+  /** Where people sign in. */
+  readonly signInRealms: SignInRealms;
   /** The realm that a tenant's own people come from; for null, that of consumers. */
   readonly realmOf: (tenant: string | null) => string;
   readonly members: Members;

@@ -185,9 +185,9 @@ export interface RouteDeclaration<
   readonly scope?: ScopeRule;
   /**
    * All but the platform's operators get 403 `operator_required`, before the scope is looked at; with `admin` operators
-   * of another role as well.
+   * of another role as well, with `operator` those who only read.
    */
-  readonly operatorsOnly?: true | "admin";
+  readonly operatorsOnly?: true | "admin" | "operator";
   /** Machines and API keys get 403 `user_identity_required`, before the scope is looked at. */
   readonly peopleOnly?: true;
   /** Also answers in a suspended tenant: what pays for it, shows it, or takes something away. */
@@ -242,7 +242,7 @@ export interface Route {
   readonly public: boolean;
   readonly sse: boolean;
   readonly scope: ScopeRule | null;
-  readonly operatorsOnly: boolean | "admin";
+  readonly operatorsOnly: boolean | "admin" | "operator";
   readonly peopleOnly: boolean;
   readonly whileSuspended: boolean;
   readonly whileDatabaseAway: boolean;

@@ -22,6 +22,7 @@ import {
 } from "./tokens/development-issuer.ts";
 import { createEmbeddedRealms, type EmbeddedRealms } from "./tokens/embedded-realms.ts";
 import { createRealms } from "./tokens/realms.ts";
+import { createSignInRealms, type SignInRealms } from "./tokens/sign-in-realms.ts";
 import { createTokenVerifier } from "./tokens/tokens.ts";
 
 /** What identity takes from the configuration. */
@@ -77,6 +78,7 @@ export interface Identification {
   readonly starters: Starters;
   /** Null: the service is no identity provider of its own. */
   readonly embedded: EmbeddedRealms | null;
+  readonly signInRealms: SignInRealms;
   /** Rejects while the keys of some configured realm cannot be had; null when none is configured. */
   readonly probe: (() => Promise<void>) | null;
 }
@@ -167,6 +169,7 @@ export function createIdentification({
 }: IdentificationOptions): Identification {
   const tenants = createTenants(sql, now, notices);
   const tenantExists = async (slug: string) => (await tenants.status(slug)) !== null;
+  const tenantLives = async (slug: string) => ((await tenants.status(slug)) ?? "deleted") !== "deleted";
   const embedded =
     provider === null
       ? null
@@ -174,7 +177,7 @@ export function createIdentification({
           sql,
           embedded: provider,
           configured: settings.realms,
-          tenantExists: async (slug) => ((await tenants.status(slug)) ?? "deleted") !== "deleted",
+          tenantExists: tenantLives,
           ttlMs: settings.jwks_cache_ttl_seconds * 1000,
           now,
         });
@@ -215,6 +218,12 @@ export function createIdentification({
     users,
     starters,
     embedded,
+    signInRealms: createSignInRealms({
+      settings,
+      development: issuer?.realms ?? null,
+      embedded,
+      tenantExists: tenantLives,
+    }),
     probe: settings.realms.length > 0 ? realms.probe : null,
   };
 }

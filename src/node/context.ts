@@ -105,6 +105,7 @@ export async function openContext(
     streams,
     tenants: identity.tenants,
     openIssuers: openIssuers(validated.identity, identity),
+    signInRealms: identity.signInRealms,
     realmOf: (tenant) => realmOf(validated.identity, tenant),
     members: identity.members,
     keys: identity.keys,

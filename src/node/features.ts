@@ -9,6 +9,7 @@ import { colony } from "../features/colony/feature.ts";
 import { cortex } from "../features/cortex/feature.ts";
 import { credentials } from "../features/credentials/feature.ts";
 import { dashboard } from "../features/dashboard/feature.ts";
+import { deadLetters } from "../features/dead-letters/feature.ts";
 import { developmentIssuer } from "../features/development-issuer/feature.ts";
 import { edgeAgentCalls } from "../features/edge/agent-calls/feature.ts";
 import { edgeCommands } from "../features/edge/commands/feature.ts";
@@ -40,6 +41,7 @@ import { schedules } from "../features/schedules/feature.ts";
 import { seal } from "../features/seal/feature.ts";
 import { secrets } from "../features/secrets/feature.ts";
 import { securityContexts } from "../features/security-contexts/feature.ts";
+import { signIn } from "../features/sign-in/feature.ts";
 import { classification } from "../features/stimuli/classification/feature.ts";
 import { history } from "../features/stimuli/history/feature.ts";
 import { intake } from "../features/stimuli/intake/feature.ts";
@@ -66,6 +68,7 @@ export const features = [
   // First: what it keeps of a tenant goes last.
   tenants,
   developmentIssuer,
+  signIn,
   embeddedIssuer,
   incidents,
   storageViolations,
@@ -101,6 +104,7 @@ export const features = [
   operationTools,
   swarms,
   cluster,
+  deadLetters,
   sources,
   waits,
   classification,

@@ -85,6 +85,29 @@ test("every route that is not exempt asks for a bearer, and says how", async () 
   }
 });
 
+test("a stranger learns where to sign in, and not which tenants there are", async () => {
+  const ask = async (query: string) => {
+    const { status, headers, body } = await call("GET", `/v1/auth/config${query}`, {});
+    return { status, body, cache: headers.get("cache-control"), cookie: headers.get("set-cookie") };
+  };
+  const none = await ask("");
+  expect(none).toMatchObject({ status: 200, cache: "public, max-age=60", cookie: null });
+  for (const query of ["?tenant=", "?tenant=nobody", "?tenant=u-ada"]) expect(await ask(query)).toEqual(none);
+  const own = await ask("?tenant=acme");
+  expect(own.body).toMatchObject({
+    issuer: "http://svc.test/realms/tenant-acme",
+    client_id: "svc-console",
+    password: true,
+  });
+  // Each of those who are named signs in with what the answer says.
+  for (const { issuer, username, password } of [...none.body.people, ...own.body.people]) {
+    const form = { grant_type: "password", username, password };
+    const token = await node.token({ client_id: "", client_secret: "", ...form }, issuer.split("/").at(-1));
+    const { status } = await call("GET", "/v1/agents", bearer(token));
+    expect([username, status]).toEqual([username, 200]);
+  }
+});
+
 describe("each row of the table of scopes, exercised by each kind of caller", () => {
   const callers: Readonly<Record<ScopeColumn, () => Promise<Headers>>> = {
     A: () => operator("admin"),

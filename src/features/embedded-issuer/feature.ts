@@ -1,5 +1,5 @@
 /** The embedded identity provider: people sign in here where an installation has no provider of its own. */
-import { anyText, choice, flag, secret, text } from "../../config/setting.ts";
+import { choice, flag, secret, text } from "../../config/setting.ts";
 import { Secret } from "../../lib/secret.ts";
 import { repeatedly } from "../../lib/timers.ts";
 import { audit } from "../audit/feature.ts";
@@ -8,6 +8,8 @@ import { encryption } from "../encryption/feature.ts";
 import { type EncryptedColumn, sealedAnswers } from "../encryption/port.ts";
 import { defineFeature } from "../feature.ts";
 import { mail } from "../mail/feature.ts";
+import { signIn } from "../sign-in/feature.ts";
+import { accountClientId } from "./pages/frame.ts";
 import { peopleRoutes } from "./people-routes.ts";
 import { named } from "./schema.ts";
 
@@ -32,7 +34,7 @@ export const embeddedIssuer = defineFeature({
     "people",
     "issuer_keys",
   ],
-  needs: { audit, encryption, mail, colony },
+  needs: { audit, encryption, mail, colony, signIn },
   settings: {
     issuerAdminEmail: text("SVC_ISSUER_ADMIN_EMAIL", {
       meaning: "first operator of the embedded provider, with role admin; made at the first start of all",
@@ -52,15 +54,10 @@ export const embeddedIssuer = defineFeature({
       of: ["optional", "required"],
       default: "optional",
     }),
-    consoleClientId: text("SVC_CONSOLE_CLIENT_ID", {
-      meaning: "the console as a client of the identity provider",
-      ...anyText,
-      default: "svc-console",
-    }),
   },
   contradictions: ({ issuerSignup, issuerAdminEmail, issuerAdminPassword, ...rest }) => {
     // Values of settings that identity and mail declare.
-    const { issuer, issuerRealms, smtpUrl } = rest as Record<string, unknown>;
+    const { issuer, issuerRealms, smtpUrl, consoleClientId, cliClientId } = rest as Record<string, unknown>;
     const problems: string[] = [];
     const isSet = issuerSignup === true || (issuerAdminEmail ?? "") !== "" || (issuerAdminPassword ?? null) !== null;
     if (issuer === null && isSet) problems.push("SVC_ISSUER_… are of the embedded provider: SVC_ISSUER=embedded");
@@ -68,9 +65,11 @@ export const embeddedIssuer = defineFeature({
       problems.push("SVC_ISSUER_ADMIN_EMAIL and SVC_ISSUER_ADMIN_PASSWORD go together");
     if (issuerSignup === true && (issuerRealms !== "consumers" || smtpUrl === null))
       problems.push("SVC_ISSUER_SIGNUP needs SVC_ISSUER_REALMS=consumers and SVC_SMTP_URL, which proves addresses");
+    if (issuer !== null && [consoleClientId, cliClientId].includes(accountClientId))
+      problems.push(`SVC_CONSOLE_CLIENT_ID and SVC_CLI_CLIENT_ID must not be ${accountClientId}, the account page's`);
     return problems;
   },
-  async open(node, { audit, encryption, mail, colony }) {
+  async open(node, { audit, encryption, mail, colony, signIn }) {
     const {
       settings,
       sql,
@@ -103,7 +102,7 @@ export const embeddedIssuer = defineFeature({
         return value === undefined ? [] : [{ clientId: client_id, secret: new Secret(value), role: role ?? null }];
       }),
       publicUrl,
-      consoleClientId: settings.consoleClientId,
+      clientIds: signIn.clients,
       needsTotp: settings.issuerTotp === "required",
       hasSignUp: settings.issuerSignup,
       firstOperator:

@@ -12,6 +12,7 @@ import type { Sql } from "../../store/postgres/pool.ts";
 import { type Audit, auditedSystem } from "../audit/port.ts";
 import type { Encryption } from "../encryption/port.ts";
 import type { Letters as Post } from "../mail/port.ts";
+import type { SignInClients } from "../sign-in/port.ts";
 import { type Administration, createAdministration } from "./administration.ts";
 import { createEntrance } from "./entrance.ts";
 import { createAttempts } from "./people/attempts.ts";
@@ -35,7 +36,7 @@ export interface IssuerOptions {
   readonly realms: EmbeddedRealms;
   readonly machines: readonly MachineClient[];
   readonly publicUrl: string;
-  readonly consoleClientId: string;
+  readonly clientIds: SignInClients;
   readonly needsTotp: boolean;
   readonly hasSignUp: boolean;
   /** Null: none is made. */

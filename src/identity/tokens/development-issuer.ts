@@ -27,6 +27,9 @@ export const defaultDevelopmentClients: DevelopmentClients = [
   { client_id: "svc-service", client_secret: "svc-service-secret" },
 ];
 
+/** Of `SVC_DEV_PASSWORD`, where it is not set. */
+const usualPassword = "dev";
+
 /** The value of `SVC_DEV_CLIENTS`, where not set the default; null when it is no list of clients. */
 export function readDevelopmentClients(raw: unknown): DevelopmentClients | null {
   if (raw === null || raw === undefined) return defaultDevelopmentClients;
@@ -75,6 +78,8 @@ export type Discovery = Static<typeof Discovery>;
 export interface DevelopmentIssuer {
   /** What the token verifier needs to trust the issuer. */
   readonly realms: DevelopmentRealms;
+  /** Of every person, where it is the one that everyone knows; null: `SVC_DEV_PASSWORD` changed it. */
+  readonly plainPassword: string | null;
   /** @throws Problem in OAuth's shape: `error` equals `code`, the text is in `error_description` */
   token(realm: string, request: TokenRequest): Promise<TokenAnswer>;
   certificates(realm: string): Promise<{ keys: JWK[] }>;
@@ -99,6 +104,7 @@ export async function createDevelopmentIssuer(options: DevelopmentIssuerOptions)
 
   return {
     realms,
+    plainPassword: options.password === usualPassword ? usualPassword : null,
     async certificates(realm) {
       known(realm);
       return { keys: await publicKeys() };

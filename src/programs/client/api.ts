@@ -177,6 +177,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/admin/dead-letters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getAdminDeadLetters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/dead-letters/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getAdminDeadLettersById"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/admin/dead-letters/{id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["postAdminDeadLettersByIdReplay"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/admin/llm/reload": {
         parameters: {
             query?: never;
@@ -585,6 +633,22 @@ export interface paths {
             cookie?: never;
         };
         get: operations["getAudit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/auth/config": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getAuthConfig"];
         put?: never;
         post?: never;
         delete?: never;
@@ -4278,9 +4342,27 @@ export interface components {
             window_hours: 24;
             workflow_execution_count: number;
         };
+        DeadLetter: {
+            attempts: number;
+            body: unknown;
+            created_at: string;
+            error: string;
+            id: string;
+            key: string;
+            kind: string;
+            message: string;
+            replayed_at: string | null;
+            tenant_id: string;
+        };
         DeletedToolServer: {
             name: string;
             status: "deleted";
+        };
+        DevelopmentPerson: {
+            issuer: string;
+            password: string | null;
+            title: string;
+            username: string;
         };
         DeviceConsent: {
             device_code: string;
@@ -4491,7 +4573,7 @@ export interface components {
             tenant_id: string;
         };
         Error: {
-            code: "malformed_body" | "malformed_request" | "subprotocol_required" | "upgrade_required" | "invalid_host" | "invalid_id" | "invalid_agent_id" | "invalid_execution_id" | "invalid_request_id" | "invalid_invocation_id" | "invalid_tenant_slug" | "malformed_signature" | "body_read_error" | "invalid_source" | "missing_authorization" | "invalid_authorization_header" | "invalid_token" | "token_expired" | "invalid_role" | "invalid_tier" | "identity_not_recognized" | "invalid_api_key" | "missing_signature" | "secret_not_found" | "invalid_signature" | "workload_not_verified" | "invalid_request" | "unsupported_grant_type" | "invalid_grant" | "invalid_client" | "realm_not_found" | "quota_exceeded" | "payment_failed" | "no_subscription" | "seats_in_use" | "subscription_exists" | "seat_price_mismatch" | "seats_not_available" | "stale_preview" | "tier_mismatch" | "unknown_price" | "url_not_allowed" | "payment_provider_error" | "payment_provider_timeout" | "insufficient_scope" | "operator_required" | "user_identity_required" | "tenant_suspended" | "tenant_deleted" | "tenant_protected" | "tenant_delegation_forbidden" | "not_a_team_member" | "global_scope_forbidden" | "security_context_forbidden" | "execution_not_yours" | "tenant_mismatch" | "approver_not_allowed" | "self_approval_forbidden" | "route_disabled" | "origin_forbidden" | "tier_not_permitted" | "not_found" | "tenant_not_found" | "agent_not_found" | "agent_version_not_found" | "execution_not_found" | "session_not_found" | "iteration_not_found" | "path_not_found" | "volume_not_found" | "tool_server_not_found" | "dead_letter_not_found" | "workflow_not_found" | "workflow_execution_not_found" | "schedule_not_found" | "item_not_found" | "swarm_not_found" | "approval_not_found" | "invocation_not_found" | "webhook_endpoint_not_found" | "route_not_found" | "stimulus_not_found" | "method_not_allowed" | "body_too_large" | "file_too_large" | "uri_too_long" | "unsupported_media_type" | "range_not_satisfiable" | "misdirected_request" | "headers_too_large" | "agent_version_exists" | "tool_server_exists" | "tool_server_in_file" | "agent_paused" | "agent_archived" | "already_current" | "agent_name_conflict" | "execution_already_terminal" | "destination_exists" | "volume_attached" | "volume_label_taken" | "workflow_version_exists" | "workflow_in_use" | "workflow_name_taken" | "approval_already_decided" | "no_open_approval" | "invalid_state" | "nothing_to_retry" | "not_recorded" | "wait_on_ancestor" | "idempotent_duplicate" | "ambiguous_webhook_route" | "route_exists" | "stimulus_in_progress" | "stimulus_already_routed" | "stimulus_discarded" | "not_a_dead_letter" | "workspace_expired" | "link_expired" | "validation_failed" | "arguments_changed" | "arguments_not_editable" | "invalid_arguments" | "remember_not_allowed" | "invalid_manifest" | "unsupported_field" | "unsupported_api_version" | "unsupported_runtime" | "unsupported_isolation" | "unqualified_image" | "image_not_allowed" | "reserved_env" | "invalid_schema" | "bootstrap_path_forbidden" | "unsupported_volume_type" | "volume_type_forbidden" | "open_egress_forbidden" | "invalid_host_pattern" | "unsupported_output_handler" | "unsupported_destination" | "immutable_field" | "invalid_template" | "unsafe_template_position" | "idempotency_key_reused" | "input_validation_failed" | "unknown_model_alias" | "unknown_tool" | "runtime_unavailable" | "unknown_security_context" | "invalid_public_key" | "invalid_attachment" | "attachments_not_declared" | "invalid_path" | "is_a_directory" | "invalid_volume" | "missing_file" | "judge_not_found" | "reserved_override_key" | "template_error" | "depth_exceeded" | "too_many_descendants" | "too_many_ceilings" | "invalid_input" | "invalid_blackboard" | "reserved_blackboard_key" | "unknown_state" | "reserved_source" | "unknown_workflow" | "no_router_configured" | "classification_failed" | "classification_parse_error" | "router_agent_failed" | "rate_limited" | "too_many_streams" | "too_many_children" | "too_many_checks" | "signal_buffer_full" | "agent_mismatch" | "dispatch_not_found" | "execution_not_running" | "iteration_not_current" | "loop_not_active" | "dispatch_result_conflict" | "tool_round_limit" | "dispatch_expired" | "unknown_message_type" | "upstream_rate_limit" | "llm_quota_exceeded" | "upstream_authentication" | "upstream_model_not_found" | "upstream_invalid_input" | "upstream_provider" | "upstream_network" | "upstream_unavailable" | "upstream_timeout" | "internal_error" | "execution_start_failed" | "workflow_start_failed" | "workflow_error" | "decryption_failed" | "not_configured" | "service_unavailable" | "limiter_unavailable" | "stimulus_service_unavailable" | "backlog_full" | "mailbox_full" | "identity_provider_unavailable" | "timed_out" | "tenant_exists" | "reserved_slug" | "tenant_purged" | "override_not_found" | "api_key_not_found" | "unknown_scope" | "scope_not_grantable" | "version_conflict" | "secret_forbidden" | "secrets_unavailable" | "credential_not_found" | "credential_not_granted" | "credential_forbidden" | "credential_revoked" | "not_credential_owner" | "redirect_uri_not_allowed" | "provider_not_configured" | "oauth_not_configured" | "oauth_denied" | "oauth_exchange_failed" | "state_expired" | "device_code_not_found" | "security_context_not_found" | "context_exists" | "context_in_use" | "version_mismatch" | "colony_suspended" | "personal_tier_too_low" | "seat_cap_reached" | "team_context_required" | "membership_revoked" | "owner_only" | "identity_kind_not_allowed" | "email_required" | "email_mismatch" | "already_member" | "owner_role_immutable" | "ambiguous_user" | "invalid_invitation" | "invitation_expired" | "invitation_not_pending" | "entity_id_taken" | "admin_required" | "agent_runs_denied" | "policy_violation" | "fleet_run_not_found" | "dispatch_disabled" | "multiple_targets" | "invalid_enrollment_token" | "invalid_proof" | "not_a_team_admin" | "host_not_found" | "group_not_found" | "enrollment_token_not_found" | "conflict" | "key_in_use" | "token_redeemed" | "enrollment_token_expired" | "enrollment_token_revoked" | "cortex_not_configured" | "issuer_not_configured" | "person_exists" | "person_not_found" | "billing_not_configured" | "webhook_not_configured" | "signature_expired" | "tenant_not_billable";
+            code: "malformed_body" | "malformed_request" | "subprotocol_required" | "upgrade_required" | "invalid_host" | "invalid_id" | "invalid_agent_id" | "invalid_execution_id" | "invalid_request_id" | "invalid_invocation_id" | "invalid_tenant_slug" | "malformed_signature" | "body_read_error" | "invalid_source" | "missing_authorization" | "invalid_authorization_header" | "invalid_token" | "token_expired" | "invalid_role" | "invalid_tier" | "identity_not_recognized" | "invalid_api_key" | "missing_signature" | "secret_not_found" | "invalid_signature" | "workload_not_verified" | "invalid_request" | "unsupported_grant_type" | "invalid_grant" | "invalid_client" | "realm_not_found" | "quota_exceeded" | "payment_failed" | "no_subscription" | "seats_in_use" | "subscription_exists" | "seat_price_mismatch" | "seats_not_available" | "stale_preview" | "tier_mismatch" | "unknown_price" | "url_not_allowed" | "payment_provider_error" | "payment_provider_timeout" | "insufficient_scope" | "operator_required" | "user_identity_required" | "tenant_suspended" | "tenant_deleted" | "tenant_protected" | "tenant_delegation_forbidden" | "not_a_team_member" | "global_scope_forbidden" | "security_context_forbidden" | "execution_not_yours" | "tenant_mismatch" | "approver_not_allowed" | "self_approval_forbidden" | "route_disabled" | "origin_forbidden" | "tier_not_permitted" | "not_found" | "tenant_not_found" | "agent_not_found" | "agent_version_not_found" | "execution_not_found" | "session_not_found" | "iteration_not_found" | "path_not_found" | "volume_not_found" | "tool_server_not_found" | "dead_letter_not_found" | "workflow_not_found" | "workflow_execution_not_found" | "schedule_not_found" | "item_not_found" | "swarm_not_found" | "approval_not_found" | "invocation_not_found" | "webhook_endpoint_not_found" | "route_not_found" | "stimulus_not_found" | "method_not_allowed" | "body_too_large" | "file_too_large" | "uri_too_long" | "unsupported_media_type" | "range_not_satisfiable" | "misdirected_request" | "headers_too_large" | "agent_version_exists" | "tool_server_exists" | "tool_server_in_file" | "agent_paused" | "agent_archived" | "already_current" | "agent_name_conflict" | "execution_already_terminal" | "destination_exists" | "volume_attached" | "volume_label_taken" | "workflow_version_exists" | "workflow_in_use" | "workflow_name_taken" | "approval_already_decided" | "no_open_approval" | "invalid_state" | "nothing_to_retry" | "not_recorded" | "wait_on_ancestor" | "idempotent_duplicate" | "ambiguous_webhook_route" | "route_exists" | "stimulus_in_progress" | "stimulus_already_routed" | "stimulus_discarded" | "not_a_dead_letter" | "already_replayed" | "workspace_expired" | "link_expired" | "validation_failed" | "arguments_changed" | "arguments_not_editable" | "invalid_arguments" | "remember_not_allowed" | "invalid_manifest" | "unsupported_field" | "unsupported_api_version" | "unsupported_runtime" | "unsupported_isolation" | "unqualified_image" | "image_not_allowed" | "reserved_env" | "invalid_schema" | "bootstrap_path_forbidden" | "unsupported_volume_type" | "volume_type_forbidden" | "open_egress_forbidden" | "invalid_host_pattern" | "unsupported_output_handler" | "unsupported_destination" | "immutable_field" | "invalid_template" | "unsafe_template_position" | "idempotency_key_reused" | "input_validation_failed" | "unknown_model_alias" | "unknown_tool" | "runtime_unavailable" | "unknown_security_context" | "invalid_public_key" | "invalid_attachment" | "attachments_not_declared" | "invalid_path" | "is_a_directory" | "invalid_volume" | "missing_file" | "judge_not_found" | "reserved_override_key" | "template_error" | "depth_exceeded" | "too_many_descendants" | "too_many_ceilings" | "invalid_input" | "invalid_blackboard" | "reserved_blackboard_key" | "unknown_state" | "reserved_source" | "unknown_workflow" | "no_router_configured" | "classification_failed" | "classification_parse_error" | "router_agent_failed" | "rate_limited" | "too_many_streams" | "too_many_children" | "too_many_checks" | "signal_buffer_full" | "agent_mismatch" | "dispatch_not_found" | "execution_not_running" | "iteration_not_current" | "loop_not_active" | "dispatch_result_conflict" | "tool_round_limit" | "dispatch_expired" | "unknown_message_type" | "upstream_rate_limit" | "llm_quota_exceeded" | "upstream_authentication" | "upstream_model_not_found" | "upstream_invalid_input" | "upstream_provider" | "upstream_network" | "upstream_unavailable" | "upstream_timeout" | "internal_error" | "execution_start_failed" | "workflow_start_failed" | "workflow_error" | "decryption_failed" | "not_configured" | "service_unavailable" | "limiter_unavailable" | "stimulus_service_unavailable" | "backlog_full" | "mailbox_full" | "identity_provider_unavailable" | "timed_out" | "tenant_exists" | "reserved_slug" | "tenant_purged" | "override_not_found" | "api_key_not_found" | "unknown_scope" | "scope_not_grantable" | "version_conflict" | "secret_forbidden" | "secrets_unavailable" | "credential_not_found" | "credential_not_granted" | "credential_forbidden" | "credential_revoked" | "not_credential_owner" | "redirect_uri_not_allowed" | "provider_not_configured" | "oauth_not_configured" | "oauth_denied" | "oauth_exchange_failed" | "state_expired" | "device_code_not_found" | "security_context_not_found" | "context_exists" | "context_in_use" | "version_mismatch" | "colony_suspended" | "personal_tier_too_low" | "seat_cap_reached" | "team_context_required" | "membership_revoked" | "owner_only" | "identity_kind_not_allowed" | "email_required" | "email_mismatch" | "already_member" | "owner_role_immutable" | "ambiguous_user" | "invalid_invitation" | "invitation_expired" | "invitation_not_pending" | "entity_id_taken" | "admin_required" | "agent_runs_denied" | "policy_violation" | "fleet_run_not_found" | "dispatch_disabled" | "multiple_targets" | "invalid_enrollment_token" | "invalid_proof" | "not_a_team_admin" | "host_not_found" | "group_not_found" | "enrollment_token_not_found" | "conflict" | "key_in_use" | "token_redeemed" | "enrollment_token_expired" | "enrollment_token_revoked" | "cortex_not_configured" | "issuer_not_configured" | "person_exists" | "person_not_found" | "billing_not_configured" | "webhook_not_configured" | "signature_expired" | "tenant_not_billable";
             error: string;
             issues?: {
                 code: string;
@@ -6144,6 +6226,15 @@ export interface components {
         Signature: {
             preset: "svc" | "github" | "stripe" | "slack" | "standard_webhooks";
             tolerance_seconds?: number;
+        };
+        SignInConfig: {
+            cli_client_id: string;
+            client_id: string;
+            device: boolean;
+            issuer: string;
+            password: boolean;
+            people?: components["schemas"]["DevelopmentPerson"][];
+            scopes: string[];
         };
         Source: {
             acknowledge: "routed" | "received";
@@ -9256,6 +9347,102 @@ export interface operations {
             };
         };
     };
+    getAdminDeadLetters: {
+        parameters: {
+            query?: {
+                cursor?: string;
+                kind?: string;
+                limit?: number;
+                offset?: number;
+                since?: string;
+                tenant_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        count: number;
+                        dead_letters: {
+                            attempts: number;
+                            created_at: string;
+                            error: string;
+                            id: string;
+                            key: string;
+                            kind: string;
+                            message: string;
+                            replayed_at: string | null;
+                            tenant_id: string;
+                        }[];
+                        items: {
+                            attempts: number;
+                            created_at: string;
+                            error: string;
+                            id: string;
+                            key: string;
+                            kind: string;
+                            message: string;
+                            replayed_at: string | null;
+                            tenant_id: string;
+                        }[];
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    getAdminDeadLettersById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeadLetter"];
+                };
+            };
+        };
+    };
+    postAdminDeadLettersByIdReplay: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        id: string;
+                        status: "replayed";
+                    };
+                };
+            };
+        };
+    };
     postAdminLlmReload: {
         parameters: {
             query?: never;
@@ -10227,6 +10414,27 @@ export interface operations {
                         next_cursor: string | null;
                     };
                     "application/x-ndjson": unknown;
+                };
+            };
+        };
+    };
+    getAuthConfig: {
+        parameters: {
+            query?: {
+                tenant?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignInConfig"];
                 };
             };
         };

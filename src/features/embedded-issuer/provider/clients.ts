@@ -1,6 +1,7 @@
 /** The clients of a realm: the installation's own programs, and in `svc-system` its machines. */
 import type { ClientMetadata } from "oidc-provider";
 import type { Secret } from "../../../lib/secret.ts";
+import type { SignInClients } from "../../sign-in/port.ts";
 import { accountClientId } from "../pages/frame.ts";
 
 export interface IssuerClient {
@@ -16,23 +17,21 @@ export interface MachineClient {
   readonly role: string | null;
 }
 
-const commandLineClientId = "svc-cli";
-
 const deviceGrant = "urn:ietf:params:oauth:grant-type:device_code";
 
 export function clientsOf(options: {
   readonly publicUrl: string;
   readonly issuer: string;
-  readonly consoleClientId: string;
+  readonly clientIds: SignInClients;
   /** None in realms other than the system's. */
   readonly machines: readonly MachineClient[];
 }): readonly IssuerClient[] {
-  const { publicUrl, issuer, consoleClientId, machines } = options;
+  const { publicUrl, issuer, clientIds, machines } = options;
   const people = { token_endpoint_auth_method: "none", response_types: ["code"] } as const;
   const persons: ClientMetadata[] = [
     {
       ...people,
-      client_id: consoleClientId,
+      client_id: clientIds.console,
       client_name: "the console",
       grant_types: ["authorization_code", "refresh_token"],
       redirect_uris: [`${publicUrl}/console`, `${publicUrl}/console/`, `${publicUrl}/console/callback`],
@@ -40,7 +39,7 @@ export function clientsOf(options: {
     },
     {
       ...people,
-      client_id: commandLineClientId,
+      client_id: clientIds.commandLine,
       client_name: "the command line (svc)",
       application_type: "native",
       grant_types: ["authorization_code", "refresh_token", deviceGrant],

@@ -4,6 +4,7 @@ import { Provider } from "oidc-provider";
 import type { EmbeddedRealms } from "../../../identity/tokens/embedded-realms.ts";
 import type { Sql } from "../../../store/postgres/pool.ts";
 import type { Encryption } from "../../encryption/port.ts";
+import type { SignInClients } from "../../sign-in/port.ts";
 import type { PageRealm } from "../pages/frame.ts";
 import { type PageParts, servePages } from "../pages/pages.ts";
 import { type PeopleRecords, peopleTenant } from "../people/records.ts";
@@ -21,7 +22,7 @@ export interface RealmProvidersOptions extends PageParts {
   readonly keys: IssuerKeys;
   readonly realms: EmbeddedRealms;
   readonly publicUrl: string;
-  readonly consoleClientId: string;
+  readonly clientIds: SignInClients;
   readonly machines: readonly MachineClient[];
   readonly needsTotp: boolean;
   readonly hasSignUp: boolean;
@@ -56,7 +57,7 @@ function openProvider(
   issuer: string,
   ring: Awaited<ReturnType<IssuerKeys["ring"]>>,
 ): Provider {
-  const { publicUrl, consoleClientId, machines, records, needsTotp, hasSignUp, warn } = options;
+  const { publicUrl, clientIds, machines, records, needsTotp, hasSignUp, warn } = options;
   const path = new URL(issuer).pathname;
   const tenant = peopleTenant(slug);
   const provider = new Provider(
@@ -68,7 +69,7 @@ function openProvider(
       path,
       issuer,
       ring,
-      clients: clientsOf({ publicUrl, issuer, consoleClientId, machines: slug === "svc-system" ? machines : [] }),
+      clients: clientsOf({ publicUrl, issuer, clientIds, machines: slug === "svc-system" ? machines : [] }),
       account: async (id) => {
         const person = await records.byId(slug, id);
         if (person?.status !== "active") return null;
