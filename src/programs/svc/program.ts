@@ -1,13 +1,14 @@
 /** The command line as a function: words and a process in, an exit code out. */
 import { Command, CommanderError } from "commander";
-import type { Context, Globals } from "./frame/context.ts";
+import type { Context } from "./frame/context.ts";
 import { type Exit, exitOf, exits, usageFailure } from "./frame/exit.ts";
+import { addGlobals, type Globals } from "./frame/globals.ts";
+import { helpFormat } from "./frame/help.ts";
 import { type Io, variable } from "./frame/io.ts";
-import { addGlobals, addGroup, carriedBy, type Carry } from "./frame/verb.ts";
+import { addGroup, type Carry, carriedBy } from "./frame/verb.ts";
 import { type Entry, entries } from "./groups.ts";
 import { coloursFor } from "./output/colours.ts";
 import { tellFailure } from "./output/failures.ts";
-import { Safe } from "./output/inert.ts";
 import { createOutput, type Format, type Output } from "./output/output.ts";
 import { programVersion } from "./version.ts";
 
@@ -33,7 +34,9 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     if (error instanceof CommanderError && error.exitCode === 0) return exits.ok;
     // Help that was shown in place of a missing verb.
     if (error instanceof CommanderError && error.code === "commander.help") return exits.usage;
-    const out = state.out ?? createOutput(io, { format: guessedFormat(io, words), isColourWanted: !words.includes("--no-color") });
+    const out =
+      state.out ??
+      createOutput(io, { format: guessedFormat(io, words), isColourWanted: !words.includes("--no-color") });
     const failure = error instanceof CommanderError ? misread(error, words) : error;
     tellFailure(failure, out);
     return exits[exitOf(failure)];
@@ -57,25 +60,17 @@ export async function assemble(io: Io, isWanted: (entry: Entry) => boolean): Pro
 }
 
 function configured(root: Command, io: Io): Command {
-  const { bold, dim, cyan } = coloursFor(io, io.isTerminal, true);
-  const shown = (paint: (text: Safe) => Safe) => (text: string) => paint(new Safe(text)).text;
+  const colours = coloursFor(io, io.isTerminal, true);
   return addGlobals(root, true)
     .description("Run AI agents and workflows on svc, from the command line.")
     .usage("<command> [words] [options]")
     .version(programVersion, "-v, --version", "print the version")
-    .helpOption("-h, --help", "show help; also of each command")
+    .helpOption("-h, --help", "show help")
     .helpCommand(false)
     .enablePositionalOptions()
     .showSuggestionAfterError()
     .exitOverride()
-    .configureHelp({
-      styleTitle: shown(bold),
-      styleSubcommandTerm: shown(cyan),
-      styleOptionTerm: shown(cyan),
-      styleDescriptionText: (text) => text,
-      // Its words are shown by the command's own help.
-      subcommandTerm: (command) => command.name(),
-    })
+    .configureHelp(helpFormat(colours))
     .configureOutput({
       writeOut: io.out,
       writeErr: io.err,
@@ -85,7 +80,10 @@ function configured(root: Command, io: Io): Command {
       getOutHasColors: () => true,
       getErrHasColors: () => true,
     })
-    .addHelpText("after", `\n${rootExamples}\n${dim("svc <command> --help tells more. Reference: docs/reference/cli.md").text}\n`);
+    .addHelpText(
+      "after",
+      `\n${rootExamples}\n${colours.dim("svc <command> --help tells more. Reference: docs/reference/cli.md").text}\n`,
+    );
 }
 
 const rootExamples = `Examples:
@@ -143,5 +141,12 @@ function contextOf(io: Io, globals: Globals, out: Output): Context {
     connection ??= import("./session/connection.ts").then((session) => session.connect(io, globals));
     return connection;
   };
-  return { io, globals, out, connection: connect, client: async () => (await connect()).client };
+  return {
+    io,
+    globals,
+    out,
+    connection: connect,
+    client: async () => (await connect()).client,
+    tree: () => assemble(io, () => true),
+  };
 }

@@ -17,7 +17,9 @@ const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /** The words before the cursor lead to a node; options with a value take the word behind them. */
 function bash(nodes: readonly Node[]): string {
-  const valued = [...new Set(nodes.flatMap(({ options }) => options.filter(({ takesValue }) => takesValue).map(({ word }) => word)))];
+  const valued = [
+    ...new Set(nodes.flatMap(({ options }) => options.filter(({ takesValue }) => takesValue).map(({ word }) => word))),
+  ];
   const cases = nodes.map(({ path, commands, options }) => {
     const words = commands.map(({ word }) => word).join(" ");
     return `    ${quoted(key(path))}) commands=${quoted(words)}; options=${quoted(options.map(({ word }) => word).join(" "))} ;;`;
@@ -78,7 +80,9 @@ function zsh(nodes: readonly Node[]): string {
       words.map(({ word, meaning }) => quoted(`${zshText(word)}:${zshText(meaning)}`)).join(" ");
     return `    ${quoted(key(path))}) commands=(${described(commands)}); options=(${described(options)}) ;;`;
   });
-  const valued = [...new Set(nodes.flatMap(({ options }) => options.filter(({ takesValue }) => takesValue).map(({ word }) => word)))];
+  const valued = [
+    ...new Set(nodes.flatMap(({ options }) => options.filter(({ takesValue }) => takesValue).map(({ word }) => word))),
+  ];
   return `#compdef svc
 # Completions of svc for zsh: a file _svc in a folder of $fpath.
 _svc_node() {

@@ -22,7 +22,10 @@ export interface Edited {
 export async function edited(io: Io, name: string, text: string): Promise<Edited> {
   const editor = variable(io, "VISUAL") ?? variable(io, "EDITOR");
   if (!io.isInteractive && editor === null)
-    throw usageFailure("There is no terminal to edit at", "`svc agents get NAME --manifest` and `svc agents deploy FILE` do it without one.");
+    throw usageFailure(
+      "There is no terminal to edit at",
+      "`svc agents get NAME --manifest` and `svc agents deploy FILE` do it without one.",
+    );
   const folder = await mkdtemp(join(variable(io, "TMPDIR") ?? tmpdir(), "svc-edit-"));
   const path = join(folder, name);
   await writeFile(path, text, { mode: fileMode });

@@ -26,7 +26,8 @@ export async function followed<R>(context: Context, client: Client, following: F
     signal: AbortSignal.any([interrupted, over.signal]),
     after: following.after ?? null,
     connection(state) {
-      if (state === "lost" && !isLost && !over.signal.aborted) out.note(say`${out.noteColours.dim("… the connection is lost; trying again")}`);
+      if (state === "lost" && !isLost && !over.signal.aborted)
+        out.note(say`${out.noteColours.dim("… the connection is lost; trying again")}`);
       if (state === "open" && isLost) out.note(say`${out.noteColours.dim("… connected again")}`);
       isLost = state === "lost";
     },

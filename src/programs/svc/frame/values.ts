@@ -26,7 +26,8 @@ export function instant(name: string, text: string | undefined, now: number): st
   if (text === undefined) return undefined;
   if (/^\d{1,9}[smhd]$/.test(text)) return new Date(now - (seconds(name, text) ?? 0) * 1_000).toISOString();
   const at = Date.parse(text);
-  if (Number.isNaN(at)) throw usageFailure(`${name} must be a time as 2026-01-31T08:00:00Z, or how long ago as 24h, not ${text}`);
+  if (Number.isNaN(at))
+    throw usageFailure(`${name} must be a time as 2026-01-31T08:00:00Z, or how long ago as 24h, not ${text}`);
   return new Date(at).toISOString();
 }
 

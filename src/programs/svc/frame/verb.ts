@@ -1,7 +1,8 @@
 /** One verb of the command line, declared as a table: words, options, examples, what it does. */
 import { type Command, Option } from "commander";
-import type { Context, Globals } from "./context.ts";
+import type { Context } from "./context.ts";
 import type { Exit } from "./exit.ts";
+import { addGlobals, type Globals, globalsOf } from "./globals.ts";
 
 /** What an option means; with the values that it takes, where they are few. */
 export type OptionMeaning = string | { readonly meaning: string; readonly choices: readonly string[] };
@@ -11,7 +12,11 @@ export type OptionTable = Readonly<Record<string, OptionMeaning>>;
 type Camel<S extends string> = S extends `${infer A}-${infer B}` ? `${A}${Capitalize<Camel<B>>}` : S;
 type LongOf<F extends string> = F extends `${string}--${infer Rest}` ? Rest : never;
 type NameOf<F extends string> =
-  LongOf<F> extends `${infer Name} ${string}` ? Camel<Name> : LongOf<F> extends `no-${infer Name}` ? Name : Camel<LongOf<F>>;
+  LongOf<F> extends `${infer Name} ${string}`
+    ? Camel<Name>
+    : LongOf<F> extends `no-${infer Name}`
+      ? Name
+      : Camel<LongOf<F>>;
 type ValueOf<F extends string> = F extends `${string}...>` | `${string}...]`
   ? readonly string[]
   : F extends `${string}<${string}`
@@ -34,6 +39,9 @@ export type Arguments<W extends string> = W extends `${infer First} ${infer Rest
   ? [...ArgumentOf<First>, ...Arguments<Rest>]
   : ArgumentOf<W>;
 
+/** How a verb ended; nothing: well. */
+export type Ended = Promise<Exit | undefined> | Promise<void>;
+
 export interface Verb<W extends string, T extends OptionTable> {
   /** Its name and the words behind it: `get <agent>`. */
   readonly words: W;
@@ -50,14 +58,11 @@ export interface Verb<W extends string, T extends OptionTable> {
   /** Whether words may stand after `--` that are none of the program's. */
   readonly takesRest?: boolean;
   /** @returns how it ended; nothing: well */
-  readonly run: (context: Context, words: Arguments<W>, options: OptionValues<T>) => Promise<Exit | undefined | void>;
+  readonly run: (context: Context, words: Arguments<W>, options: OptionValues<T>) => Ended;
 }
 
 /** What carries out a verb once its words are read. */
-export type Carry = (
-  globals: Globals,
-  run: (context: Context) => Promise<Exit | undefined | void>,
-) => Promise<void>;
+export type Carry = (globals: Globals, run: (context: Context) => Ended) => Promise<void>;
 
 const carriers = new WeakMap<Command, Carry>();
 
@@ -65,9 +70,15 @@ const carriers = new WeakMap<Command, Carry>();
 export const carriedBy = (root: Command, carry: Carry): void => void carriers.set(root, carry);
 
 /** Adds a verb to a group, or to the program itself. */
-export function addVerb<const W extends string, const T extends OptionTable>(group: Command, verb: Verb<W, T>): Command {
+export function addVerb<const W extends string, const T extends OptionTable>(
+  group: Command,
+  verb: Verb<W, T>,
+): Command {
   const { words, alias, summary, about = {}, more, options = {}, examples, run } = verb;
-  const command = group.command(words).summary(summary).description(more === undefined ? summary : `${summary}.\n\n${more}`);
+  const command = group
+    .command(words)
+    .summary(summary)
+    .description(more === undefined ? summary : `${summary}.\n\n${more}`);
   if (alias !== undefined) command.alias(alias);
   for (const argument of command.registeredArguments) argument.description = about[argument.name()] ?? "";
   for (const [flags, meaning] of Object.entries<OptionMeaning>(options)) command.addOption(optionOf(flags, meaning));
@@ -96,58 +107,16 @@ export function addGroup(group: Command, name: string, summary: string): Command
   return addGlobals(group.command(name).summary(summary).description(summary).helpCommand(false));
 }
 
-function optionOf(flags: string, meaning: OptionMeaning): Option {
-  if (typeof meaning === "string") return new Option(flags, meaning);
-  return new Option(flags, meaning.meaning).choices(meaning.choices);
+/** An option whose value ends with `...` may be repeated; other than commander's, it leaves the words behind it alone. */
+function optionOf(flags: string, about: OptionMeaning): Option {
+  const { meaning, choices = null } = typeof about === "string" ? { meaning: about } : about;
+  const isList = flags.endsWith("...>");
+  const option = new Option(flags.replace("...>", ">"), isList ? `${meaning}; may be repeated` : meaning);
+  if (isList) return option.argParser((text, former: readonly string[] = []) => [...former, text]);
+  return choices === null ? option : option.choices(choices);
 }
 
 const exampleText = (examples: Verb<string, OptionTable>["examples"]): string => {
   if (examples.length === 0) return "";
   return `\nExamples:\n${examples.map(([line, meaning]) => `  # ${meaning}\n  $ ${line}`).join("\n")}\n`;
 };
-
-const globalOptions: readonly (readonly [flags: string, meaning: string])[] = [
-  ["--context <name>", "use this context instead of the current one"],
-  ["--url <url>", "call the service at this address"],
-  ["--tenant <slug>", "act in this tenant"],
-  ["--api-key <key>", "sign calls by this API key or token"],
-  ["--allow-plaintext", "call a service on another machine over plain http"],
-  ["--json", "print JSON"],
-  ["--yaml", "print YAML"],
-  ["--no-color", "print without colours"],
-  ["-y, --yes", "answer every question with yes"],
-];
-
-/** The options of every verb. They may stand before and after it; help shows them at the program alone. */
-export function addGlobals(command: Command, isShown = false): Command {
-  for (const [flags, meaning] of globalOptions) {
-    const option = new Option(flags, meaning).helpGroup("Global options:");
-    if (!isShown) option.hideHelp();
-    command.addOption(option);
-  }
-  return command;
-}
-
-/** What stands next to the verb is stronger than what stands before its group. */
-export function globalsOf(command: Command): Globals {
-  const given: Record<string, unknown> = {};
-  for (let at: Command | null = command; at !== null; at = at.parent) {
-    for (const [flags] of globalOptions) {
-      const name = new Option(flags).attributeName();
-      const source = at.getOptionValueSource(name);
-      if (source !== undefined && source !== "default" && !(name in given)) given[name] = at.getOptionValue(name);
-    }
-  }
-  const text = (name: string) => (typeof given[name] === "string" ? String(given[name]) : null);
-  return {
-    context: text("context"),
-    url: text("url"),
-    tenant: text("tenant"),
-    apiKey: text("apiKey"),
-    allowPlaintext: given.allowPlaintext === true,
-    json: given.json === true,
-    yaml: given.yaml === true,
-    color: given.color !== false,
-    yes: given.yes === true,
-  };
-}

@@ -12,10 +12,9 @@ export function completion(program: Command): void {
       ["svc completion zsh > ~/.zfunc/_svc", "A file of $fpath"],
       ["svc completion fish > ~/.config/fish/completions/svc.fish", "For fish"],
     ],
-    async run({ io, out }, [shell]) {
+    async run({ out, tree }, [shell]) {
       const { completionScript } = await import("../completion/scripts.ts");
-      const { assemble } = await import("../program.ts");
-      out.raw(completionScript(shell, await assemble(io, () => true)));
+      out.raw(completionScript(shell, await tree()));
     },
   });
 }

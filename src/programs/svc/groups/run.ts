@@ -81,7 +81,11 @@ async function deployed({ io, out }: Context, service: Client, file: string, ver
 }
 
 /** @throws Failure `usage` for both forms at once */
-async function inputOf({ io }: Context, text: string | undefined, members: readonly string[] | undefined): Promise<unknown> {
+async function inputOf(
+  { io }: Context,
+  text: string | undefined,
+  members: readonly string[] | undefined,
+): Promise<unknown> {
   if (members !== undefined) {
     if (text !== undefined) throw usageFailure("The input is given twice: as a word and by --input");
     return objectOf(io, "--input", members);

@@ -28,10 +28,40 @@ export function coloursFor(io: Pick<Io, "env">, isTerminal: boolean, isWanted: b
   return isTerminal && isWanted && !io.env.NO_COLOR && io.env.TERM !== "dumb" ? coloured : plain;
 }
 
-const good = new Set(["completed", "succeeded", "active", "ok", "approved", "connected", "complete", "ready", "healthy"]);
-const bad = new Set(["failed", "timed_out", "error", "rejected", "fail", "refused", "lost", "revoked", "halted", "dead"]);
+const good = new Set([
+  "completed",
+  "succeeded",
+  "active",
+  "ok",
+  "approved",
+  "connected",
+  "complete",
+  "ready",
+  "healthy",
+]);
+const bad = new Set([
+  "failed",
+  "timed_out",
+  "error",
+  "rejected",
+  "fail",
+  "refused",
+  "lost",
+  "revoked",
+  "halted",
+  "dead",
+]);
 const under = new Set(["running", "started", "dispatched", "processing"]);
-const waits = new Set(["pending", "queued", "waiting", "paused", "suspended", "warn", "awaiting_approval", "unhealthy"]);
+const waits = new Set([
+  "pending",
+  "queued",
+  "waiting",
+  "paused",
+  "suspended",
+  "warn",
+  "awaiting_approval",
+  "unhealthy",
+]);
 
 /** A status in its colour: what is well, what is not, what goes on, what waits. */
 export function painted(status: string, colours: Colours): Safe {

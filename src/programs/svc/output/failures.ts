@@ -1,12 +1,16 @@
 /** What went wrong, for people and for programs: message, code, every issue with its place, request id. */
 import { ApiError, type Issue } from "../../client/errors.ts";
 import { exitOf, exits, Failure } from "../frame/exit.ts";
-import type { Output } from "./output.ts";
 import { escaped, Safe, say } from "./inert.ts";
+import type { Output } from "./output.ts";
 
 /** Written to standard error, in the format of the answer. */
 export function tellFailure(error: unknown, output: Output): void {
-  if (output.format !== "text") return tellPrograms(error, output);
+  if (output.format === "text") tellPeople(error, output);
+  else tellPrograms(error, output);
+}
+
+function tellPeople(error: unknown, output: Output): void {
   const { red, dim } = output.noteColours;
   const refusal = error instanceof ApiError ? error : null;
   const code = refusal === null ? "" : ` (${refusal.code})`;

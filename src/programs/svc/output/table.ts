@@ -16,7 +16,9 @@ export function tableLines(
   style: (cell: string, row: number, column: number) => Safe,
 ): readonly Safe[] {
   const all = [heads, ...rows];
-  const wanted = heads.map((_, column) => all.reduce((width, row) => Math.max(width, Bun.stringWidth(row[column] ?? "")), 0));
+  const wanted = heads.map((_, column) =>
+    all.reduce((width, row) => Math.max(width, Bun.stringWidth(row[column] ?? "")), 0),
+  );
   const widths = most === null ? wanted : shrunk(wanted, most - gap.length * (heads.length - 1));
   return all.map((row, at) => {
     const cells = row.map((text, column) => {

@@ -1,6 +1,6 @@
 /** Who calls: a key that was given, what a sign-in left, or the operator of a development node. */
-import type { Globals } from "../frame/context.ts";
 import { Failure } from "../frame/exit.ts";
+import type { Globals } from "../frame/globals.ts";
 import { type Io, variable } from "../frame/io.ts";
 import { developmentToken } from "./development.ts";
 import { changeGrant, type Developer, type Grant, grantOf } from "./tokens.ts";
@@ -68,6 +68,10 @@ async function current(io: Io, context: string, refused: string | null): Promise
     return refreshed(io, now);
   });
   if (renewed?.kind !== "login")
-    throw new Failure("authentication", `The sign-in of context ${context} has ended`, "Sign in again with `svc login`.");
+    throw new Failure(
+      "authentication",
+      `The sign-in of context ${context} has ended`,
+      "Sign in again with `svc login`.",
+    );
   return renewed.access_token;
 }

@@ -12,33 +12,44 @@ const away = new Set([502, 503, 504]);
  */
 export function patiently(url: string): (request: Request) => Promise<Response> {
   let hasAnswered = false;
-  return async (request) => {
-    const isRepeatable = request.method !== "POST" || request.headers.has("Idempotency-Key");
-    for (let attempt = 0; ; attempt += 1) {
-      const pauseMs = pausesMs[attempt];
-      const isLast = !isRepeatable || pauseMs === undefined;
-      const again = isLast ? null : request.clone();
-      let response: Response;
-      try {
-        response = await fetch(request, { redirect: "manual" });
-      } catch (error) {
-        if (request.signal.aborted) throw error;
-        if (again === null || !hasAnswered) throw new Unreachable(error);
-        await Bun.sleep(pauseMs ?? 0);
-        request = again;
-        continue;
-      }
+  const attempt = async (request: Request): Promise<Response | Unreachable> => {
+    try {
+      const response = await fetch(request, { redirect: "manual" });
       hasAnswered = true;
-      if (response.status >= 300 && response.status < 400 && response.status !== 304) {
-        await response.body?.cancel();
-        const target = response.headers.get("location");
-        throw new Failure("failed", `${url} answers with a redirect to ${target}`, null, "redirected");
-      }
-      const waitMs = Math.max(pauseMs ?? 0, Number(response.headers.get("Retry-After") ?? 0) * 1_000);
-      if (again === null || !away.has(response.status) || !(waitMs <= longestPauseMs)) return response;
-      await response.body?.cancel();
-      await Bun.sleep(waitMs);
-      request = again;
+      return response;
+    } catch (error) {
+      if (request.signal.aborted) throw error;
+      return new Unreachable(error);
     }
   };
+  return async (request) => {
+    const isRepeatable = request.method !== "POST" || request.headers.has("Idempotency-Key");
+    let next = request;
+    for (const pauseMs of isRepeatable ? pausesMs : []) {
+      const again = next.clone();
+      const answered = await attempt(next);
+      const waitMs = waitFor(answered, pauseMs);
+      if (waitMs === null || !hasAnswered) return settled(answered, url);
+      if (answered instanceof Response) await answered.body?.cancel();
+      await Bun.sleep(waitMs);
+      next = again;
+    }
+    return settled(await attempt(next), url);
+  };
+}
+
+/** How long to wait before the same is asked again, ms; null: it is settled. */
+function waitFor(answered: Response | Unreachable, pauseMs: number): number | null {
+  if (answered instanceof Unreachable) return pauseMs;
+  if (!away.has(answered.status)) return null;
+  const wanted = Number(answered.headers.get("Retry-After") ?? 0) * 1_000;
+  return wanted <= longestPauseMs ? Math.max(pauseMs, wanted) : null;
+}
+
+async function settled(answered: Response | Unreachable, url: string): Promise<Response> {
+  if (answered instanceof Unreachable) throw answered;
+  if (answered.status < 300 || answered.status >= 400 || answered.status === 304) return answered;
+  await answered.body?.cancel();
+  const target = answered.headers.get("location");
+  throw new Failure("failed", `${url} answers with a redirect to ${target}`, null, "redirected");
 }

@@ -1,7 +1,7 @@
 /** Spends a refresh token at the issuer that gave it. */
 import {
-  allowInsecureRequests,
   type AuthorizationServer,
+  allowInsecureRequests,
   discoveryRequest,
   None,
   OperationProcessingError,

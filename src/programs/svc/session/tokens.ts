@@ -47,7 +47,8 @@ async function readGrants(io: Io): Promise<Grants> {
   }
 }
 
-export const grantOf = async (io: Io, context: string): Promise<Grant | null> => (await readGrants(io))[context] ?? null;
+export const grantOf = async (io: Io, context: string): Promise<Grant | null> =>
+  (await readGrants(io))[context] ?? null;
 
 /**
  * Replaces what a context holds, while no other process does.
@@ -63,7 +64,11 @@ export function changeGrant(
     const next = await change(former);
     if (next === former) return next;
     const { [context]: _, ...others } = await readGrants(io);
-    await replaceText(io, tokensFile(io), `${JSON.stringify(next === null ? others : { ...others, [context]: next })}\n`);
+    await replaceText(
+      io,
+      tokensFile(io),
+      `${JSON.stringify(next === null ? others : { ...others, [context]: next })}\n`,
+    );
     return next;
   });
 }

@@ -6,7 +6,7 @@ import { addList } from "../../frame/list.ts";
 import { addVerb } from "../../frame/verb.ts";
 import { say } from "../../output/inert.ts";
 import { serviceAddress } from "../../session/address.ts";
-import { checkedName, type Contexts, type NamedContext, readContexts, writeContexts } from "../../session/contexts.ts";
+import { type Contexts, checkedName, type NamedContext, readContexts, writeContexts } from "../../session/contexts.ts";
 import { changeGrant } from "../../session/tokens.ts";
 
 const about = { name: "of a context; `svc context list` tells them" };
@@ -18,7 +18,14 @@ export function context(group: Command): void {
     summary: "List contexts",
     async page({ io }) {
       const { contexts, current } = await readContexts(io);
-      return { items: Object.entries(contexts).map(([name, { url, tenant }]) => ({ name, url, tenant, current: name === current })) };
+      return {
+        items: Object.entries(contexts).map(([name, { url, tenant }]) => ({
+          name,
+          url,
+          tenant,
+          current: name === current,
+        })),
+      };
     },
     columns: [
       { name: "name", value: ({ name }) => name },
@@ -67,7 +74,9 @@ export function context(group: Command): void {
         contexts: { ...contexts.contexts, [name]: changed },
       });
       await out.data({ name, url: changed.url, tenant: changed.tenant });
-      out.line(say`${out.colours.green("✓")} ${out.colours.bold(name)}: ${changed.url}${changed.tenant === null ? "" : `, tenant ${changed.tenant}`}`);
+      out.line(
+        say`${out.colours.green("✓")} ${out.colours.bold(name)}: ${changed.url}${changed.tenant === null ? "" : `, tenant ${changed.tenant}`}`,
+      );
     },
   });
   addVerb(group, {
@@ -92,6 +101,7 @@ export function context(group: Command): void {
 
 function named({ contexts }: Contexts, name: string): NamedContext {
   const found = contexts[name];
-  if (found === undefined) throw new Failure("conflict", `There is no context ${name}`, "`svc context list` tells which there are.");
+  if (found === undefined)
+    throw new Failure("conflict", `There is no context ${name}`, "`svc context list` tells which there are.");
   return found;
 }

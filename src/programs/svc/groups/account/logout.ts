@@ -25,7 +25,8 @@ export function logout(program: Command): void {
       const isRevoked = grant.kind === "login" ? await revoked(grant) : true;
       await changeGrant(io, name, async () => null);
       await out.data({ context: name, status: "signed_out", revoked: isRevoked });
-      if (!isRevoked) out.note(say`${out.noteColours.yellow("warning:")} the issuer could not be told; its session ends by itself`);
+      if (!isRevoked)
+        out.note(say`${out.noteColours.yellow("warning:")} the issuer could not be told; its session ends by itself`);
       out.line(say`${out.colours.green("✓")} Signed out of ${out.colours.bold(name)}`);
     },
   });

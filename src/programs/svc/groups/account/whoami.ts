@@ -1,10 +1,10 @@
 /** `svc whoami` and `svc token`. */
 import type { Command } from "commander";
-import type { Connection } from "../../session/connection.ts";
 import { Failure } from "../../frame/exit.ts";
 import { addVerb } from "../../frame/verb.ts";
 import { say } from "../../output/inert.ts";
 import type { Field } from "../../output/output.ts";
+import type { Connection } from "../../session/connection.ts";
 
 interface Caller {
   readonly url: string;
@@ -67,7 +67,9 @@ export function token(program: Command): void {
     words: "token",
     summary: "Print the token that signs calls",
     more: "For other programs. It is renewed first where it ends within half a minute.",
-    examples: [['curl -H "Authorization: Bearer $(svc token)" http://localhost:8080/v1/agents', "Call a route by hand"]],
+    examples: [
+      ['curl -H "Authorization: Bearer $(svc token)" http://localhost:8080/v1/agents', "Call a route by hand"],
+    ],
     async run({ out, connection }) {
       const { identity } = await connection();
       const text = await tokenOf(identity);
@@ -79,7 +81,8 @@ export function token(program: Command): void {
 
 async function tokenOf(identity: Connection["identity"]): Promise<string> {
   const token = await identity.token(null);
-  if (token === null) throw new Failure("authentication", "You are not signed in", "`svc login URL` signs in, --api-key takes a key.");
+  if (token === null)
+    throw new Failure("authentication", "You are not signed in", "`svc login URL` signs in, --api-key takes a key.");
   return token;
 }
 

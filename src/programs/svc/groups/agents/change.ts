@@ -1,12 +1,13 @@
 /** `agents edit`, `rollback`, `pause`, `resume`, `archive`, `delete`. */
 import type { Command } from "commander";
-import { answer, type Schemas } from "../../../client/client.ts";
+import { answer, type Client, type Schemas } from "../../../client/client.ts";
 import { manifestBody } from "../../frame/body.ts";
 import { type Context, confirm } from "../../frame/context.ts";
 import { edited } from "../../frame/editor.ts";
 import { usageFailure } from "../../frame/exit.ts";
 import { whole } from "../../frame/values.ts";
 import { addVerb } from "../../frame/verb.ts";
+import { tellFailure } from "../../output/failures.ts";
 import { say } from "../../output/inert.ts";
 import { tellWarnings } from "../../output/warnings.ts";
 import { agentId, findAgent } from "./find.ts";
@@ -31,7 +32,10 @@ export function addChanges(agents: Command): void {
       const service = await context.client();
       const path = { id: await agentId(service, name) };
       const number = whole("--revision", revision, 1, 1_000_000);
-      const body = { ...(to === undefined ? {} : { version: to }), ...(number === undefined ? {} : { revision: number }) };
+      const body = {
+        ...(to === undefined ? {} : { version: to }),
+        ...(number === undefined ? {} : { revision: number }),
+      };
       const agent = await answer(service.POST("/v1/agents/{id}/rollback", { params: { path }, body }));
       await told(context, agent, `is at ${agent.version} again`);
     },
@@ -76,7 +80,11 @@ export function addChanges(agents: Command): void {
   addDelete(agents);
 }
 
-async function told({ out }: Context, agent: Schemas["AgentDetail"] | Schemas["AgentPatched"], what: string): Promise<void> {
+async function told(
+  { out }: Context,
+  agent: Schemas["AgentDetail"] | Schemas["AgentPatched"],
+  what: string,
+): Promise<void> {
   await out.data(agent);
   out.line(say`${out.colours.green("✓")} ${out.colours.bold(agent.name)} ${what}`);
 }
@@ -88,38 +96,46 @@ function addEdit(agents: Command): void {
     about,
     more: "Opens $VISUAL or $EDITOR with the current manifest. What is saved is deployed; what the service refuses can be edited again, and is kept in the file that the message names otherwise.",
     examples: [["EDITOR='code --wait' svc agents edit hello", "Edit in another editor"]],
-    async run({ io, out, client }, [name]) {
-      const service = await client();
+    async run(context, [name]) {
+      const service = await context.client();
       const agent = await findAgent(service, name);
-      let { manifest_yaml: text } = agent;
-      for (;;) {
-        const { text: changed, path, discard } = await edited(io, `${agent.name}.yaml`, text);
-        if (changed === agent.manifest_yaml || changed.trim() === "") {
-          await discard();
-          out.note(say`Nothing was changed`);
-          return;
-        }
-        try {
-          const params = { path: { id: agent.id } };
-          const kept = await answer(service.PATCH("/v1/agents/{id}", { params, ...manifestBody(changed) }));
-          await discard();
-          await out.data(kept);
-          tellWarnings(out, kept.warnings);
-          const revision = "revision" in kept && kept.revision > 1 ? ` (revision ${kept.revision})` : "";
-          out.line(say`${out.colours.green("✓")} Deployed ${out.colours.bold(kept.name)} ${kept.version}${revision}`);
-          return;
-        } catch (error) {
-          const { tellFailure } = await import("../../output/failures.ts");
-          if (!io.isInteractive) throw error;
-          tellFailure(error, out);
-          const again = (await io.ask("Edit it again? [Y/n] "))?.trim() ?? "n";
-          if (/^n/i.test(again)) throw usageFailure(`Nothing was changed; what you wrote is in ${path}`);
-          await discard();
-          text = changed;
-        }
-      }
+      let text: string | null = agent.manifest_yaml;
+      while (text !== null) text = await editedOnce(context, service, agent, text);
     },
   });
+}
+
+/** @returns the text that shall be edited again; null: it is done */
+async function editedOnce(
+  context: Context,
+  service: Client,
+  agent: Schemas["AgentDetail"],
+  text: string,
+): Promise<string | null> {
+  const { io, out } = context;
+  const { text: changed, path, discard } = await edited(io, `${agent.name}.yaml`, text);
+  if (changed === agent.manifest_yaml || changed.trim() === "") {
+    await discard();
+    out.note(say`Nothing was changed`);
+    return null;
+  }
+  try {
+    const params = { path: { id: agent.id } };
+    const kept = await answer(service.PATCH("/v1/agents/{id}", { params, ...manifestBody(changed) }));
+    await discard();
+    await out.data(kept);
+    tellWarnings(out, kept.warnings);
+    const revision = "revision" in kept && kept.revision > 1 ? ` (revision ${kept.revision})` : "";
+    out.line(say`${out.colours.green("✓")} Deployed ${out.colours.bold(kept.name)} ${kept.version}${revision}`);
+    return null;
+  } catch (error) {
+    if (!io.isInteractive) throw error;
+    tellFailure(error, out);
+    const again = (await io.ask("Edit it again? [Y/n] "))?.trim() ?? "n";
+    if (/^n/i.test(again)) throw usageFailure(`Nothing was changed; what you wrote is in ${path}`);
+    await discard();
+    return changed;
+  }
 }
 
 function addDelete(agents: Command): void {

@@ -3,6 +3,7 @@ import type { Client, Schemas } from "../../../client/client.ts";
 import { answer } from "../../../client/client.ts";
 import { ApiError } from "../../../client/errors.ts";
 import { manifestBody } from "../../frame/body.ts";
+import { detail } from "./find.ts";
 
 export type Deployed =
   | { readonly change: "deployed"; readonly agent: Schemas["AgentDeployed"] }
@@ -23,9 +24,7 @@ export async function deploy(client: Client, manifest: string, isForced = false)
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== "agent_version_exists") throw error;
     const { agent_id, version } = error.body;
-    const path = { id: String(agent_id) };
-    const query = { version: String(version) };
-    const agent = await answer(client.GET("/v1/agents/{id}", { params: { path, query } }));
+    const agent = await detail(client, String(agent_id), String(version));
     if (agent.manifest_yaml === manifest) return { change: "unchanged", agent };
     return deployed(await send(true));
   }

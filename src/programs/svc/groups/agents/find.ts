@@ -12,5 +12,9 @@ export function findAgent(client: Client, name: string, version?: string): Promi
 export const agentId = async (client: Client, name: string): Promise<string> =>
   isUuid(name) ? name : (await findAgent(client, name)).id;
 
-const detail = (client: Client, id: string, version: string | undefined) =>
-  answer(client.GET("/v1/agents/{id}", { params: { path: { id }, query: version === undefined ? {} : { version } } }));
+/** @param version the current one without it @throws ApiError */
+export const detail = (client: Client, id: string, version?: string): Promise<Schemas["AgentDetail"]> =>
+  // The same route answers YAML to those who ask for it; the client asks for JSON.
+  answer(
+    client.GET("/v1/agents/{id}", { params: { path: { id }, query: version === undefined ? {} : { version } } }),
+  ) as Promise<Schemas["AgentDetail"]>;

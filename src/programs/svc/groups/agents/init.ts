@@ -38,11 +38,18 @@ export function addInit(agents: Command): void {
 /** A name that the service takes, out of the file's. */
 function nameOf(file: string): string {
   const stem = file.replace(/^.*\//, "").replace(/\.(ya?ml|json)$/i, "");
-  const name = stem.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-").replaceAll(/^-+|-+$/g, "").slice(0, 63).replace(/-$/, "");
+  const name = stem
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .replaceAll(/^-+|-+$/g, "")
+    .slice(0, 63)
+    .replace(/-$/, "");
   return name === "" || name === "agent" ? "my-agent" : name;
 }
 
-const manifest = (name: string): string => `# An agent: what to do, with which model, in which sandbox, with which tools and limits.
+const manifest = (
+  name: string,
+): string => `# An agent: what to do, with which model, in which sandbox, with which tools and limits.
 # Deploy it with \`svc agents deploy\`, run it with \`svc run ${name} "some input"\`.
 # All fields: docs/reference/agents.md, or {service}/schemas/agent.json for your editor.
 apiVersion: svc.dev/v1
@@ -63,7 +70,8 @@ spec:
     model: default
 
   task:
-    # What the agent is told. Its input comes after it.
+    # What the agent is told. Its input comes after it. The block \`svc-script\` is for services without a model key:
+    # there it plays the model. Take it out once you have a key.
     instruction: |
       Greet whom the input names, in one sentence. Write the greeting to /workspace/greeting.txt as well.
 
@@ -75,8 +83,6 @@ spec:
         {"content": "Hello from ${name}!"}
       ]
       \`\`\`
-      # The block above is for services without a model key: there a script plays the model. Real models ignore it;
-      # take it out once you have a key.
 
   execution:
     # \`iterative\` tries again, with the validators' remarks, until they are met.

@@ -2,8 +2,8 @@
 import type { Command } from "commander";
 import { answer, type Schemas } from "../../../client/client.ts";
 import { given } from "../../frame/body.ts";
-import { addList } from "../../frame/list.ts";
 import { usageFailure } from "../../frame/exit.ts";
+import { addList } from "../../frame/list.ts";
 import { addVerb } from "../../frame/verb.ts";
 import { diffLines } from "../../output/diff.ts";
 import { say } from "../../output/inert.ts";
@@ -31,7 +31,12 @@ export function addShow(agents: Command): void {
     summary: "List agents",
     options: listFilters,
     async page({ client }, query, { status, label, search, type }) {
-      const filters = { status: statusOf(status), label: label === undefined ? undefined : [...label], q: search, agent_type: type };
+      const filters = {
+        status: statusOf(status),
+        label: label === undefined ? undefined : [...label],
+        q: search,
+        agent_type: type,
+      };
       return answer((await client()).GET("/v1/agents", { params: { query: { ...query, ...given(filters) } } }));
     },
     columns: [
@@ -45,7 +50,8 @@ export function addShow(agents: Command): void {
     ],
     usual: 6,
     live: "agent",
-    empty: "There are no agents. `svc agents init agent.yaml` writes a manifest, `svc agents deploy agent.yaml` deploys it.",
+    empty:
+      "There are no agents. `svc agents init agent.yaml` writes a manifest, `svc agents deploy agent.yaml` deploys it.",
     examples: [
       ["svc agents list", "List the agents of your tenant"],
       ["svc agents list --label role=judge --columns name,version,id", "Only some, and only these columns"],
@@ -129,7 +135,12 @@ function addDiff(agents: Command): void {
       const [one, other] = texts;
       if (one === undefined || other === undefined) return "ok";
       const shown = await diffLines(one, other, out.colours);
-      await out.data({ from: former.version, to: latter.version, equal: shown.length === 0, manifests: texts.map(({ text }) => text) });
+      await out.data({
+        from: former.version,
+        to: latter.version,
+        equal: shown.length === 0,
+        manifests: texts.map(({ text }) => text),
+      });
       for (const line of shown) out.line(line);
       if (shown.length === 0) out.note(say`${former.version} and ${latter.version} have the same manifest`);
       return shown.length === 0 ? "ok" : "failed";

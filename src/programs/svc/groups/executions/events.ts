@@ -11,15 +11,18 @@ type Tellers = { readonly [N in Name]?: (body: Body<N>, colours: Colours) => Saf
 
 /** Events that are not here are for programs: `--json` has them all. */
 const tellers: Tellers = {
-  iteration_started: ({ iteration_number }, { bold }) => (iteration_number > 1 ? say`${bold(`Attempt ${iteration_number}`)}` : null),
+  iteration_started: ({ iteration_number }, { bold }) =>
+    iteration_number > 1 ? say`${bold(`Attempt ${iteration_number}`)}` : null,
   iteration_restarted: ({ reason }, { yellow }) => say`${yellow("↻")} begins again: ${reason}`,
   iteration_rejected: ({ validator, score, feedback }, { yellow }) =>
     say`${yellow("✗")} not accepted by ${validator} (score ${score})${feedback === null ? "" : `: ${feedback}`}`,
   iteration_failed: ({ error }, { red }) => say`${red("✗")} ${error.message} (${error.code})`,
   llm_interaction: ({ model, input_tokens, output_tokens, response }, { dim }) =>
     say`${dim(`· ${model}, ${input_tokens} → ${output_tokens} tokens`)}${response === null ? "" : ` ${response}`}`,
-  llm_call_failed: ({ model, message, attempts }, { yellow }) => say`${yellow("!")} ${model} failed after ${attempts} attempts: ${message}`,
-  rate_limit_warning: ({ resource_type, limit }, { yellow }) => say`${yellow("!")} near the limit of ${limit} ${resource_type}`,
+  llm_call_failed: ({ model, message, attempts }, { yellow }) =>
+    say`${yellow("!")} ${model} failed after ${attempts} attempts: ${message}`,
+  rate_limit_warning: ({ resource_type, limit }, { yellow }) =>
+    say`${yellow("!")} near the limit of ${limit} ${resource_type}`,
   tool_call_started: ({ tool_name, arguments: given }, { cyan, dim }) =>
     say`${cyan("→")} ${tool_name}${given === undefined ? "" : dim(` ${shortened(JSON.stringify(given))}`)}`,
   tool_call_completed: ({ tool_name, status, duration_ms, exit_code }, { green, red, dim }) => {
@@ -32,13 +35,15 @@ const tellers: Tellers = {
   tool_call_approved: ({ tool_name }, { green }) => say`${green("▶")} ${tool_name} was approved`,
   tool_call_rejected: ({ tool_name }, { red }) => say`${red("✗")} ${tool_name} was rejected`,
   tool_call_withdrawn: ({ tool_name }, { dim }) => say`${dim(`${tool_name} is asked about no more`)}`,
-  policy_violation: ({ tool_name, violation_type }, { red }) => say`${red("✗")} ${tool_name} is not allowed: ${violation_type}`,
+  policy_violation: ({ tool_name, violation_type }, { red }) =>
+    say`${red("✗")} ${tool_name} is not allowed: ${violation_type}`,
   egress_blocked: ({ host, port, reason }, { red }) => say`${red("✗")} no way out to ${host}:${port}: ${reason}`,
   execution_warning: ({ message, code }, { yellow }) => say`${yellow("!")} ${message} (${code})`,
   image_pull_started: ({ image }, { dim }) => say`${dim(`pulling ${image}`)}`,
   image_pull_failed: ({ image, error }, { red }) => say`${red("✗")} ${image} cannot be pulled: ${error}`,
   child_execution_spawned: ({ child_execution_id }, { cyan }) => say`${cyan("→")} execution ${child_execution_id}`,
-  output_handler_failed: ({ handler_type, error }, { red }) => say`${red("✗")} output handler ${handler_type}: ${error}`,
+  output_handler_failed: ({ handler_type, error }, { red }) =>
+    say`${red("✗")} output handler ${handler_type}: ${error}`,
   execution_completed: ({ total_iterations }, { green }) =>
     say`${green("✓")} Completed${total_iterations > 1 ? ` in ${total_iterations} attempts` : ""}`,
   execution_failed: ({ reason, error_code }, { red }) => say`${red("✗")} Failed: ${reason} (${error_code})`,

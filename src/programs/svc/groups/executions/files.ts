@@ -1,8 +1,8 @@
 /** `executions files ls` and `get`: what lies in the volumes of an execution. */
 import type { Command } from "commander";
 import { answer } from "../../../client/client.ts";
-import { Failure } from "../../frame/exit.ts";
 import { given } from "../../frame/body.ts";
+import { Failure } from "../../frame/exit.ts";
 import { addList } from "../../frame/list.ts";
 import { addGroup, addVerb } from "../../frame/verb.ts";
 import { bytes } from "../../output/cells.ts";

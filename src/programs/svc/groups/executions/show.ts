@@ -23,14 +23,21 @@ const fields: readonly Field<Schemas["ExecutionRecord"]>[] = [
   { name: "agent", value: ({ agent_name, agent_version }) => `${agent_name} ${agent_version}` },
   { name: "status", value: ({ status }) => status, kind: "status" },
   { name: "error", value: ({ error, error_code }) => (error === null ? null : `${error} (${error_code})`) },
-  { name: "waits for", value: ({ waiting_for }) => (waiting_for === null ? null : `approval ${waiting_for.approval_id} of ${waiting_for.tool}`) },
+  {
+    name: "waits for",
+    value: ({ waiting_for }) =>
+      waiting_for === null ? null : `approval ${waiting_for.approval_id} of ${waiting_for.tool}`,
+  },
   { name: "attempt", value: ({ current_iteration, max_iterations }) => `${current_iteration} of ${max_iterations}` },
   { name: "started", value: ({ started_at }) => started_at, kind: "time" },
   { name: "ended", value: ({ ended_at }) => ended_at, kind: "time" },
   { name: "took", value: took, kind: "duration" },
   { name: "trigger", value: ({ trigger }) => trigger },
   { name: "started by", value: ({ starter }) => starter?.sub },
-  { name: "tokens", value: ({ usage }) => `${usage.input_tokens} in, ${usage.output_tokens} out, ${usage.llm_calls} calls` },
+  {
+    name: "tokens",
+    value: ({ usage }) => `${usage.input_tokens} in, ${usage.output_tokens} out, ${usage.llm_calls} calls`,
+  },
   { name: "tool calls", value: ({ usage }) => usage.tool_calls },
   { name: "sandbox", value: ({ runtime }) => runtime.sandbox },
   { name: "labels", value: ({ labels }) => Object.entries(labels).map(([name, value]) => `${name}=${value}`) },
