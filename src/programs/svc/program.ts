@@ -1,7 +1,8 @@
 /** The command line as a function: words and a process in, an exit code out. */
 import { Command, CommanderError } from "commander";
+import { Unreachable } from "../client/errors.ts";
 import type { Context } from "./frame/context.ts";
-import { type Exit, exitOf, exits, usageFailure } from "./frame/exit.ts";
+import { type Exit, exitOf, exits, Failure, usageFailure } from "./frame/exit.ts";
 import { addGlobals, type Globals } from "./frame/globals.ts";
 import { helpFormat } from "./frame/help.ts";
 import { type Io, variable } from "./frame/io.ts";
@@ -37,7 +38,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     const out =
       state.out ??
       createOutput(io, { format: guessedFormat(io, words), isColourWanted: !words.includes("--no-color") });
-    const failure = error instanceof CommanderError ? misread(error, words) : error;
+    const failure = error instanceof CommanderError ? misread(error, words) : unwrapped(error);
     tellFailure(failure, out);
     return exits[exitOf(failure)];
   }
@@ -127,6 +128,10 @@ function guessedFormat(io: Io, words: readonly string[]): Format {
   const json = own.includes("--json");
   return formatOf(io, { json, yaml: own.includes("--yaml") && !json });
 }
+
+/** The client wraps what a request threw; a failure of ours says more than that the service is away. */
+const unwrapped = (error: unknown): unknown =>
+  error instanceof Unreachable && error.cause instanceof Failure ? error.cause : error;
 
 function misread({ message }: CommanderError, words: readonly string[]) {
   const names = words.filter((word) => /^[a-z-]+$/.test(word) && !word.startsWith("-")).slice(0, 2);

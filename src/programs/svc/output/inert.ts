@@ -50,7 +50,7 @@ export function say(words: TemplateStringsArray, ...values: readonly Piece[]): S
 
 const pieceOf = (value: Piece): string => {
   if (value instanceof Safe) return value.text;
-  return value === null || value === undefined ? "" : inline(String(value));
+  return value === null || value === undefined ? "" : inert(String(value)).replaceAll(/\s+/g, " ");
 };
 
 /** Text from elsewhere with its lines. @param indent before each of them */

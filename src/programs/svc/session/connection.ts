@@ -1,6 +1,5 @@
 /** Which service is called, by whom, in which tenant: options, then the environment, then the context. */
 import { type Client, createClient } from "../../client/client.ts";
-import { Unreachable } from "../../client/errors.ts";
 import { Failure } from "../frame/exit.ts";
 import type { Globals } from "../frame/globals.ts";
 import { type Io, variable } from "../frame/io.ts";
@@ -47,7 +46,7 @@ export async function connect(io: Io, globals: Globals): Promise<Connection> {
       try {
         return await reach(request);
       } catch (error) {
-        if (isGuessed && error instanceof Unreachable) throw nothingThere();
+        if (isGuessed && error instanceof Failure && error.exit === "unavailable") throw nothingThere();
         throw error;
       }
     },

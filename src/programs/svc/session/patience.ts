@@ -1,5 +1,4 @@
 /** Calls that may be repeated safely are, while the service is away for a moment, as while a node is replaced. */
-import { Unreachable } from "../../client/errors.ts";
 import { Failure } from "../frame/exit.ts";
 
 const pausesMs = [300, 1_000, 2_500];
@@ -12,14 +11,14 @@ const away = new Set([502, 503, 504]);
  */
 export function patiently(url: string): (request: Request) => Promise<Response> {
   let hasAnswered = false;
-  const attempt = async (request: Request): Promise<Response | Unreachable> => {
+  const attempt = async (request: Request): Promise<Response | Failure> => {
     try {
       const response = await fetch(request, { redirect: "manual" });
       hasAnswered = true;
       return response;
     } catch (error) {
       if (request.signal.aborted) throw error;
-      return new Unreachable(error);
+      return unreachable(url, error);
     }
   };
   return async (request) => {
@@ -39,17 +38,29 @@ export function patiently(url: string): (request: Request) => Promise<Response> 
 }
 
 /** How long to wait before the same is asked again, ms; null: it is settled. */
-function waitFor(answered: Response | Unreachable, pauseMs: number): number | null {
-  if (answered instanceof Unreachable) return pauseMs;
+function waitFor(answered: Response | Failure, pauseMs: number): number | null {
+  if (answered instanceof Failure) return pauseMs;
   if (!away.has(answered.status)) return null;
   const wanted = Number(answered.headers.get("Retry-After") ?? 0) * 1_000;
   return wanted <= longestPauseMs ? Math.max(pauseMs, wanted) : null;
 }
 
-async function settled(answered: Response | Unreachable, url: string): Promise<Response> {
-  if (answered instanceof Unreachable) throw answered;
+async function settled(answered: Response | Failure, url: string): Promise<Response> {
+  if (answered instanceof Failure) throw answered;
   if (answered.status < 300 || answered.status >= 400 || answered.status === 304) return answered;
   await answered.body?.cancel();
   const target = answered.headers.get("location");
   throw new Failure("failed", `${url} answers with a redirect to ${target}`, null, "redirected");
+}
+
+/** What kept the request from its answer, without what the request held. */
+function unreachable(url: string, error: unknown): Failure {
+  const { code, message } = error as NodeJS.ErrnoException;
+  const reasons: Readonly<Record<string, string>> = {
+    ECONNREFUSED: "nothing listens there",
+    ConnectionRefused: "nothing listens there",
+    ENOTFOUND: "there is no such host",
+    ETIMEDOUT: "it does not answer",
+  };
+  return new Failure("unavailable", `${url} cannot be reached: ${reasons[code ?? ""] ?? message}`, null, "unreachable");
 }
