@@ -34,6 +34,13 @@ export const entries: readonly Entry[] = [
     "Look at what agents did",
     async () => (await import("./groups/executions/executions.ts")).executions,
   ),
+  group(
+    work,
+    "workflows",
+    "Register and manage workflows",
+    async () => (await import("./groups/workflows/workflows.ts")).workflows,
+  ),
+  group(work, "runs", "Run workflows and steer them", async () => (await import("./groups/runs/runs.ts")).runs),
   verb(account, "login", "Sign in to a service", async () => (await import("./groups/account/login.ts")).login),
   verb(
     account,

@@ -1,4 +1,5 @@
-/** What is sent: texts as they are, and members that were given. */
+/** What is sent and answered where the document leaves it open: texts as they are, members that were given. */
+import { answer } from "../../client/client.ts";
 
 /** A manifest as its author wrote it, in YAML or JSON. */
 export const manifestBody = (text: string) => ({
@@ -16,3 +17,6 @@ export const given = <T extends object>(members: T) =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]?: Exclude<T[K], undefined>;
   };
+
+/** What a route answers that has other forms than JSON as well: the client asks for JSON. @param T by the document */
+export const jsonOf = <T>(call: Promise<{ readonly data?: unknown }>): Promise<T> => answer(call) as Promise<T>;
