@@ -9,7 +9,7 @@ export interface Entry {
   /** Whether verbs stand behind it; otherwise it is one itself. */
   readonly isGroup: boolean;
   /** Adds the verbs to a group, or the verb to the program. */
-  readonly load: () => Promise<(parent: Command) => void>;
+  readonly load: () => Promise<(parent: Command) => void | Promise<void>>;
 }
 
 type Load = Entry["load"];
@@ -41,6 +41,18 @@ export const entries: readonly Entry[] = [
     async () => (await import("./groups/workflows/workflows.ts")).workflows,
   ),
   group(work, "runs", "Run workflows and steer them", async () => (await import("./groups/runs/runs.ts")).runs),
+  verb(
+    "Tools:",
+    "mcp",
+    "Serve the tools of the service to a program",
+    async () => (await import("./groups/mcp.ts")).mcp,
+  ),
+  group(
+    "Hosts:",
+    "edge",
+    "Enroll hosts, and run commands on fleets of them",
+    async () => (await import("./groups/edge/edge.ts")).edge,
+  ),
   verb(account, "login", "Sign in to a service", async () => (await import("./groups/account/login.ts")).login),
   verb(
     account,

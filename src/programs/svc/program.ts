@@ -2,7 +2,8 @@
 import { Command, CommanderError } from "commander";
 import { Unreachable } from "../client/errors.ts";
 import type { Context } from "./frame/context.ts";
-import { type Exit, exitOf, exits, Failure, usageFailure } from "./frame/exit.ts";
+import { exitOf, Failure, usageFailure } from "./frame/exit.ts";
+import { type Exit, exits } from "./frame/exits.ts";
 import { addGlobals, type Globals } from "./frame/globals.ts";
 import { helpFormat } from "./frame/help.ts";
 import { type Io, variable } from "./frame/io.ts";
@@ -27,6 +28,11 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
     state.exit = (await act(contextOf(io, globals, out))) ?? "ok";
   };
   try {
+    // The verbs of hosts read their words themselves: some of them run for months.
+    if (firstWord(words) === "edge" && !asksForHelp(words)) {
+      const { runEdge } = await import("./groups/edge/run.ts");
+      return await runEdge(words, io);
+    }
     const root = await assemble(io, (entry) => entry.name === firstWord(words));
     carriedBy(root, carry);
     await root.parseAsync([...words], { from: "user" });
@@ -52,8 +58,8 @@ export async function assemble(io: Io, isWanted: (entry: Entry) => boolean): Pro
   const root = configured(new Command("svc"), io);
   for (const entry of entries) {
     const fill = isWanted(entry) ? await entry.load() : null;
-    if (entry.isGroup) fill?.(addGroup(root, entry.name, entry.summary));
-    else fill?.(root);
+    if (entry.isGroup) await fill?.(addGroup(root, entry.name, entry.summary));
+    else await fill?.(root);
     if (fill === null) root.command(entry.name).summary(entry.summary).description(entry.summary);
     root.commands.at(-1)?.helpGroup(entry.section);
   }
@@ -100,6 +106,13 @@ function helpLast(argv: readonly string[]): readonly string[] {
   const others = argv.toSpliced(at, 1);
   const end = others.indexOf("--");
   return others.toSpliced(end === -1 ? others.length : end, 0, "--help");
+}
+
+/** Help is shown by the tree of commands, as is a group without a verb. */
+function asksForHelp(words: readonly string[]): boolean {
+  const end = words.indexOf("--");
+  const own = end === -1 ? words : words.slice(0, end);
+  return own.includes("--help") || own.includes("-h") || own.at(-1) === "edge";
 }
 
 /** Options of the program that have a value, which is no command. */

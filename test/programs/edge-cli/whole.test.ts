@@ -10,7 +10,7 @@ import { scratch } from "../../harness/scratch.ts";
 import { until } from "../../harness/until.ts";
 import { edge } from "./harness.ts";
 
-const main = join(import.meta.dir, "../../../src/programs/edge-cli/main.ts");
+const main = join(import.meta.dir, "../../../src/programs/svc/edge/main.ts");
 let at: EdgeFixture;
 let env: Record<string, string>;
 const json = (...words: readonly string[]) => edge(words, { env: { ...env, SVC_OUTPUT: "json" } });

@@ -1,7 +1,7 @@
 /** One verb of the command line, declared as a table: words, options, examples, what it does. */
 import { type Command, Option } from "commander";
 import type { Context } from "./context.ts";
-import type { Exit } from "./exit.ts";
+import type { Exit } from "./exits.ts";
 import { addGlobals, type Globals, globalsOf } from "./globals.ts";
 
 /** What an option means; with the values that it takes, where they are few. */

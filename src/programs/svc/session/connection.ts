@@ -1,6 +1,6 @@
 /** Which service is called, by whom, in which tenant: options, then the environment, then the context. */
 import { type Client, createClient } from "../../client/client.ts";
-import { Failure } from "../frame/exit.ts";
+import { Failure, usageFailure } from "../frame/exit.ts";
 import type { Globals } from "../frame/globals.ts";
 import { type Io, variable } from "../frame/io.ts";
 import { serviceAddress } from "./address.ts";
@@ -56,11 +56,14 @@ export async function connect(io: Io, globals: Globals): Promise<Connection> {
 
 function addressOf(io: Io, globals: Globals, context: NamedContext | null) {
   const allow = globals.allowPlaintext;
-  if (globals.url !== null) return { url: serviceAddress(globals.url, "--url", allow), isGuessed: false };
+  if (globals.url !== null) return { url: serviceAddress(globals.url, "--url", allow, usageFailure), isGuessed: false };
   const named = variable(io, "SVC_API_URL");
-  if (named !== null) return { url: serviceAddress(named, "SVC_API_URL", allow), isGuessed: false };
+  if (named !== null) return { url: serviceAddress(named, "SVC_API_URL", allow, usageFailure), isGuessed: false };
   if (context === null) return { url: usualUrl, isGuessed: true };
-  return { url: serviceAddress(context.url, "The context's url", allow || context.allowPlaintext), isGuessed: false };
+  return {
+    url: serviceAddress(context.url, "The context's url", allow || context.allowPlaintext, usageFailure),
+    isGuessed: false,
+  };
 }
 
 const nothingThere = (): Failure =>

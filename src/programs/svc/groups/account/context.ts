@@ -1,7 +1,7 @@
 /** `svc context`: named services and tenants. */
 import type { Command } from "commander";
 import { confirm } from "../../frame/context.ts";
-import { Failure } from "../../frame/exit.ts";
+import { Failure, usageFailure } from "../../frame/exit.ts";
 import { addList } from "../../frame/list.ts";
 import { addVerb } from "../../frame/verb.ts";
 import { say } from "../../output/inert.ts";
@@ -65,7 +65,10 @@ export function context(group: Command): void {
       if (globals.url === null && former === undefined) throw new Failure("usage", `${name} is new: it needs --url`);
       const allowPlaintext = globals.allowPlaintext || former?.allowPlaintext === true;
       const changed: NamedContext = {
-        url: globals.url === null ? (former?.url ?? "") : serviceAddress(globals.url, "--url", allowPlaintext),
+        url:
+          globals.url === null
+            ? (former?.url ?? "")
+            : serviceAddress(globals.url, "--url", allowPlaintext, usageFailure),
         tenant: tenant === false ? null : (globals.tenant ?? former?.tenant ?? null),
         allowPlaintext,
       };

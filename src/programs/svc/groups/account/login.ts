@@ -47,7 +47,12 @@ export function login(program: Command): void {
       const former = contexts.contexts[globals.context ?? contexts.current ?? ""];
       const allowPlaintext = globals.allowPlaintext || former?.allowPlaintext === true;
       const named = url ?? globals.url ?? variable(io, "SVC_API_URL") ?? former?.url ?? usualUrl;
-      const service = serviceAddress(named, "The address", allowPlaintext);
+      const service = serviceAddress(
+        named.includes("://") ? named : `https://${named}`,
+        "The address",
+        allowPlaintext,
+        usageFailure,
+      );
       const tenant = globals.tenant ?? (former?.url === service ? former.tenant : null);
       const name = checkedName(globals.context ?? nameFor(contexts.contexts, contexts.current, service));
       const grant = await granted(context, service, tenant, options);

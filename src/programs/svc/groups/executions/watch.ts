@@ -1,7 +1,7 @@
 /** Follows an execution to its end. */
 import { answer, type Client } from "../../../client/client.ts";
 import type { Context } from "../../frame/context.ts";
-import type { Exit } from "../../frame/exit.ts";
+import type { Exit } from "../../frame/exits.ts";
 import { followed } from "../../frame/following.ts";
 import { lines } from "../../output/inert.ts";
 import { eventText, partsOf } from "./events.ts";
