@@ -165,6 +165,11 @@ export interface Opened<Service> {
    * over. What the feature keeps there is to be filled again from PostgreSQL. Must not throw.
    */
   readonly redisLost?: () => void;
+  /**
+   * Told that a node died, or that the end of a commit of this one is in doubt: `announced` and `committed` were perhaps
+   * not told of what was committed last. Must not throw.
+   */
+  readonly interrupted?: () => void;
   /** Told of requests of the public listener; of one feature at most. */
   readonly requestAudit?: RequestAudit;
   readonly listener?: FeatureListener;

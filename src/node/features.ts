@@ -4,8 +4,10 @@ import { apiKeys } from "../features/api-keys/feature.ts";
 import { approvals } from "../features/approvals/feature.ts";
 import { audit } from "../features/audit/feature.ts";
 import { billing } from "../features/billing/feature.ts";
+import { changes } from "../features/changes/feature.ts";
 import { cluster } from "../features/cluster/feature.ts";
 import { colony } from "../features/colony/feature.ts";
+import { consoleFeature } from "../features/console/feature.ts";
 import { cortex } from "../features/cortex/feature.ts";
 import { credentials } from "../features/credentials/feature.ts";
 import { dashboard } from "../features/dashboard/feature.ts";
@@ -73,6 +75,7 @@ export const features = [
   incidents,
   storageViolations,
   audit,
+  changes,
   encryption,
   apiKeys,
   mail,
@@ -111,6 +114,7 @@ export const features = [
   intake,
   history,
   dashboard,
+  consoleFeature,
   credentials,
   colony,
   billing,

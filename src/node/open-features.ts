@@ -76,6 +76,9 @@ export async function openFeatures(
       redisLost: () => {
         for (const { redisLost } of all) redisLost?.();
       },
+      interrupted: () => {
+        for (const { interrupted } of all) interrupted?.();
+      },
     }),
   };
 }

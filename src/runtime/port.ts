@@ -185,6 +185,8 @@ export interface ActorChange<State> {
   readonly before: State | null;
   /** Null when the actor ended. */
   readonly after: State | null;
+  /** Grows with each commit that changes the actor. */
+  readonly version: number;
 }
 export type Change = ActorChange<Json>;
 /** Declares the projection of an actor: what it gets are states of the actor's own type. */

@@ -10,6 +10,7 @@ import { paymentProbe } from "./probe.ts";
 import { openSelling, placesOf } from "./purchases/open.ts";
 import { billingSweeps, eventWorker } from "./rounds.ts";
 import { purchaseRoutes } from "./routes/routes.ts";
+import { named as purchases } from "./routes/schema.ts";
 import { named } from "./schema.ts";
 import { billingSettings } from "./settings.ts";
 import { createComparison } from "./subscriptions/comparison.ts";
@@ -24,7 +25,7 @@ import { createProcessing } from "./webhook/processing.ts";
 export const billing = defineFeature({
   name: "billing",
   needs: { audit, colony, incidents },
-  schemas: named,
+  schemas: { ...named, ...purchases },
   settings: {
     paymentSecretKey: paymentSettings.secretKey,
     paymentApiBase: paymentSettings.apiBase,

@@ -88,7 +88,8 @@ const invitation = {
 } satisfies TProperties;
 export const InvitationBody = Type.Object({ ...invitation, created_at: Time });
 export type InvitationBody = Static<typeof InvitationBody>;
-export const InvitationMade = Type.Object({ invitation: Type.Object({ ...invitation, token: Type.String() }) });
+const IssuedInvitation = Type.Object({ ...invitation, token: Type.String() });
+export const InvitationMade = Type.Object({ invitation: IssuedInvitation });
 export const InvitationQuery = Type.Object({
   ...ColonyListQuery.properties,
   status: Type.Optional(invitation.status),
@@ -149,6 +150,7 @@ export type SubscriptionBody = Static<typeof SubscriptionBody>;
 /** By the names that the API document gives them. */
 export const named = {
   Team: TeamBody,
+  TeamMade,
   NewTeam,
   Member: MemberBody,
   NewMember,
@@ -156,6 +158,7 @@ export const named = {
   NewMemberRole: NewRole,
   RoleOfMember: RoleOf,
   Invitation: InvitationBody,
+  IssuedInvitation,
   NewInvitation,
   Saml: SamlBody,
   NewSaml,

@@ -7,6 +7,7 @@ import { storageViolations } from "../storage-violations/feature.ts";
 import { tools } from "../tools/feature.ts";
 import { fsTools } from "../tools/fs/feature.ts";
 import type { VolumesOptions } from "./execution-volumes.ts";
+import { FileEntry } from "./files/files.ts";
 import { VolumeLayout } from "./layout.ts";
 import { openVolumes } from "./open.ts";
 import { openPlaces, storageProbe } from "./places/open.ts";
@@ -22,7 +23,7 @@ const indexEveryMs = 5_000;
 export const volumes = defineFeature({
   name: "volumes",
   tenantTables: ["volume_stagings", "volume_mounts", "volumes"],
-  schemas: named,
+  schemas: { ...named, FileEntry },
   needs: { audit, incidents, storageViolations, tools, fsTools },
   settings: volumeSettings,
   contradictions: volumeContradictions,

@@ -16,7 +16,7 @@ import { fleetRunProjection } from "./projection.ts";
 import { createReading } from "./reading.ts";
 import { runRecords } from "./records.ts";
 import { fleetRoutes } from "./routes.ts";
-import { FleetPreview, FleetRun, FleetRunDetail, FleetSettings } from "./schema.ts";
+import { named } from "./schema.ts";
 import { createFleet } from "./service.ts";
 import { createSettings } from "./settings.ts";
 import { createComposer } from "./stream/composing.ts";
@@ -27,7 +27,7 @@ import { createSweep } from "./sweep.ts";
 export const edgeFleet = defineFeature({
   name: "edge/fleet",
   needs: { audit, edgeCommands, edgeGroups, edgeHosts, edgeRunStream, securityContexts },
-  schemas: { FleetRunEvent, FleetPreview, FleetRun, FleetRunDetail, FleetSettings },
+  schemas: { FleetRunEvent, ...named },
   tenantTables: ["edge_run_targets", "edge_runs", "edge_run_requests", "edge_settings"],
   settings: {
     retentionDays: integer("SVC_EDGE_RUN_RETENTION_DAYS", {

@@ -5,13 +5,13 @@ import { edgeHosts } from "../hosts/feature.ts";
 import { groupsByName } from "./port.ts";
 import { groupRecords } from "./records.ts";
 import { groupRoutes } from "./routes.ts";
-import { EdgeGroup, EdgeGroupDetail } from "./schema.ts";
+import { named } from "./schema.ts";
 import { createGroups } from "./service.ts";
 
 export const edgeGroups = defineFeature({
   name: "edge/groups",
   needs: { audit, edgeHosts },
-  schemas: { EdgeGroup, EdgeGroupDetail },
+  schemas: named,
   tenantTables: ["edge_groups"],
   open({ sql, newId, info }, { audit }) {
     const records = groupRecords(sql);

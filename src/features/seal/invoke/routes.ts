@@ -6,7 +6,8 @@ import { IdempotencyHeaders } from "../../../http/idempotency.ts";
 import { definePublicRoute, type Refusing, type Route, rawBody } from "../../../http/route.ts";
 import type { InvokeRequest } from "./invoke.ts";
 
-const EnvelopeBody = Type.Object({
+/** A signed call. */
+export const EnvelopeBody = Type.Object({
   protocol: Type.Literal("seal/v1"),
   security_token: Type.String({ description: "Of the attestation" }),
   signature: Type.String({ description: "base64 of the 64 bytes of an Ed25519 signature over the signed bytes" }),
@@ -25,7 +26,8 @@ const RpcResult = Type.Object({
   result: Type.Record(Type.String(), AnyJson),
 });
 
-const InvokedBody = Type.Object({
+/** What a signed call answered. */
+export const InvokedBody = Type.Object({
   protocol: Type.Literal("seal/v1"),
   status: Type.Literal("success"),
   ...RpcResult.properties,

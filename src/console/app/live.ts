@@ -1,0 +1,81 @@
+/**
+ * Keeps what is shown as it is now: each change that the service tells renews what was read of that record.
+ * Keys of queries begin with the type of record that `GET /v1/events` names and with `"list"` or `"one"` and the id:
+ * `["execution", "list", filters]`, `["execution", "one", id, …]`. Types: execution, run, approval, stimulus, fleet_run,
+ * host, agent, node.
+ */
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect, useRef } from "react";
+import type { StreamedEvent } from "../../programs/client/events.ts";
+import { type Connection, useStream } from "./streams.ts";
+
+interface Change {
+  readonly type: string;
+  readonly id: string;
+  readonly status: string | null;
+}
+
+/** A list is read again at most so often, ms: the first change is shown at once, later ones together. */
+const listEveryMs = 1_000;
+
+export function useLive(): Connection {
+  const queries = useQueryClient();
+  const due = useRef(new Map<string, { last: number; timer: ReturnType<typeof setTimeout> | null }>());
+  useEffect(() => {
+    const waiting = due.current;
+    return () => {
+      for (const { timer } of waiting.values()) if (timer !== null) clearTimeout(timer);
+      waiting.clear();
+    };
+  }, []);
+
+  /** Reads what begins with the key again, at most once in a while. */
+  const renew = (key: readonly string[]) => {
+    const name = key.join(" ");
+    const entry = due.current.get(name) ?? { last: 0, timer: null };
+    due.current.set(name, entry);
+    if (entry.timer !== null) return;
+    const read = () => {
+      entry.timer = null;
+      entry.last = performance.now();
+      queries.invalidateQueries({ queryKey: key, refetchType: "active" }, { cancelRefetch: false }).catch(() => {});
+    };
+    const wait = entry.last === 0 ? 0 : entry.last + listEveryMs - performance.now();
+    if (wait <= 0) return read();
+    entry.timer = setTimeout(read, wait);
+  };
+
+  const hear = ({ event, data }: StreamedEvent) => {
+    if (event === "gap") {
+      queries.invalidateQueries().catch(() => {});
+      return;
+    }
+    const { type, id, status } = data as Change;
+    patchRows(queries, type, id, status);
+    renew([type, "list"]);
+    renew([type, "one", id]);
+  };
+  return useStream("/v1/events", null, hear);
+}
+
+/** The status of a row that is shown changes at once; what else changed comes with the list. */
+function patchRows(queries: ReturnType<typeof useQueryClient>, type: string, id: string, status: string | null): void {
+  if (status === null) return;
+  queries.setQueriesData<{ pages?: readonly { items?: readonly Record<string, unknown>[] }[] }>(
+    { queryKey: [type, "list"] },
+    (known) => {
+      const pages = known?.pages;
+      if (pages === undefined || !pages.some((page) => page.items?.some((row) => isRow(row, id)))) return known;
+      return {
+        ...known,
+        pages: pages.map((page) => ({
+          ...page,
+          items: page.items?.map((row) => (isRow(row, id) ? { ...row, status } : row)) ?? [],
+        })),
+      };
+    },
+  );
+}
+
+const isRow = (row: Record<string, unknown>, id: string): boolean =>
+  row.id === id || row.execution_id === id || row.approval_id === id;

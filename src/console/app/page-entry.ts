@@ -1,0 +1,10 @@
+/** A page of a room: its address below the console, and where its component is. It is loaded when it is first opened. */
+import type { lazyRouteComponent } from "@tanstack/react-router";
+
+export interface PageEntry {
+  /** As the router has it: `/executions/$id`. */
+  readonly path: string;
+  readonly load: Parameters<typeof lazyRouteComponent>[0];
+  /** The name under which the module exports the component. */
+  readonly name: string;
+}

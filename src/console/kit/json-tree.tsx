@@ -1,0 +1,47 @@
+/** A JSON value as a tree, loaded when it is first needed. */
+import { JsonView } from "react-json-view-lite";
+import { CopyButton, inert } from "./text.tsx";
+
+const looks = {
+  container: "font-mono text-xs leading-5 whitespace-pre-wrap break-words",
+  basicChildStyle: "pl-4 m-0 list-none",
+  childFieldsContainer: "m-0 p-0 list-none",
+  label: "text-violet mr-1",
+  clickableLabel: "text-violet mr-1 cursor-pointer",
+  nullValue: "text-ink-faint",
+  undefinedValue: "text-ink-faint",
+  stringValue: "text-good",
+  booleanValue: "text-warn",
+  numberValue: "text-info",
+  otherValue: "text-ink",
+  punctuation: "text-ink-faint mr-1",
+  collapseIcon: "json-open cursor-pointer text-ink-faint mr-1",
+  expandIcon: "json-closed cursor-pointer text-ink-faint mr-1",
+  collapsedContent: "json-more text-ink-faint mr-1",
+  noQuotesForStringValues: false,
+  quotesForFieldNames: false,
+  ariaLables: { collapseJson: "close", expandJson: "open" },
+  stringifyStringValues: false,
+};
+
+export function JsonTree({ value, open }: { readonly value: object; readonly open: number }) {
+  return (
+    <div className="relative min-w-0 overflow-auto rounded-control bg-sunken p-3">
+      <CopyButton value={JSON.stringify(value, null, 2)} label="Copy as JSON" className="absolute top-1.5 right-1.5" />
+      <JsonView
+        data={shown(value) as object}
+        style={looks}
+        shouldExpandNode={(level) => level < open}
+        clickToExpandNode
+      />
+    </div>
+  );
+}
+
+/** Texts in it made inert. */
+function shown(value: unknown): unknown {
+  if (typeof value === "string") return inert(value);
+  if (Array.isArray(value)) return value.map(shown);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [inert(key), shown(inner)]));
+}

@@ -1,0 +1,3 @@
+import type { PageEntry } from "../../app/page-entry.ts";
+
+export const toolPages: readonly PageEntry[] = [];
