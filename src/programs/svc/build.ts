@@ -18,7 +18,15 @@ const out = resolve(values.out);
 mkdirSync(dirname(out), { recursive: true });
 const child = Bun.spawn(
   [
-    ...[process.execPath, "build", "--compile", "--minify-whitespace", "--minify-syntax", "--splitting", "--format=esm"],
+    ...[
+      process.execPath,
+      "build",
+      "--compile",
+      "--minify-whitespace",
+      "--minify-syntax",
+      "--splitting",
+      "--format=esm",
+    ],
     // What lies in the folder where it is started is none of its business.
     ...["--no-compile-autoload-dotenv", "--no-compile-autoload-bunfig"],
     ...["--define", `SVC_VERSION=${JSON.stringify(values.version)}`],
