@@ -12,9 +12,11 @@ import { swarmTools } from "../src/features/swarms/tools.ts";
 import { intentTools } from "../src/features/workflows/runs/tools/intent-tools.ts";
 import { workflowTools } from "../src/features/workflows/runs/tools/tools.ts";
 import { settings } from "../src/node/config.ts";
+import { commandLinePage } from "./generate/command-line.ts";
 
 /** Path of a page below `docs/` → its text. */
 export const generatedPages: Readonly<Record<string, string>> = {
+  "reference/cli.md": await commandLinePage(),
   "reference/settings.md": settingsPage(),
   "reference/management-tools.md": toolsPage(),
 };

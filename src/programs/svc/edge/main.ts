@@ -1,6 +1,6 @@
 /**
- * The command line of edge hosts, for the host and for operators: `npm run -s edge -- <verb>`, or as one file
- * (`npm run build:edge`). Verbs, flags and exit codes: docs/reference/edge-cli.md.
+ * The command line of edge hosts alone, as the one file svc-edge that hosts have (`npm run build:edge`); `svc edge` has
+ * the same verbs. Verbs, flags and exit codes: docs/reference/edge-cli.md.
  */
 import { isatty } from "node:tty";
 import type { Environment } from "./command/environment.ts";

@@ -42,6 +42,8 @@ export type Arguments<W extends string> = W extends `${infer First} ${infer Rest
 /** How a verb ended; nothing: well. */
 export type Ended = Promise<Exit | undefined> | Promise<void>;
 
+type Examples = readonly (readonly [command: string, meaning: string])[];
+
 export interface Verb<W extends string, T extends OptionTable> {
   /** Its name and the words behind it: `get <agent>`. */
   readonly words: W;
@@ -54,7 +56,7 @@ export interface Verb<W extends string, T extends OptionTable> {
   readonly more?: string;
   readonly options?: T;
   /** Command lines, each with what it does. */
-  readonly examples: readonly (readonly [command: string, meaning: string])[];
+  readonly examples: Examples;
   /** Whether words may stand after `--` that are none of the program's. */
   readonly takesRest?: boolean;
   /** @returns how it ended; nothing: well */
@@ -65,6 +67,10 @@ export interface Verb<W extends string, T extends OptionTable> {
 export type Carry = (globals: Globals, run: (context: Context) => Ended) => Promise<void>;
 
 const carriers = new WeakMap<Command, Carry>();
+const examplesByCommand = new WeakMap<Command, Examples>();
+
+/** Command lines that show a verb at work, each with what it does. */
+export const examplesOf = (command: Command): Examples => examplesByCommand.get(command) ?? [];
 
 /** Tells the root how verbs are carried out. */
 export const carriedBy = (root: Command, carry: Carry): void => void carriers.set(root, carry);
@@ -83,6 +89,7 @@ export function addVerb<const W extends string, const T extends OptionTable>(
   for (const argument of command.registeredArguments) argument.description = about[argument.name()] ?? "";
   for (const [flags, meaning] of Object.entries<OptionMeaning>(options)) command.addOption(optionOf(flags, meaning));
   addGlobals(command);
+  examplesByCommand.set(command, examples);
   command.addHelpText("after", () => exampleText(examples));
   command.action(async (...given: unknown[]) => {
     const count = command.registeredArguments.length;
@@ -116,7 +123,7 @@ function optionOf(flags: string, about: OptionMeaning): Option {
   return choices === null ? option : option.choices(choices);
 }
 
-const exampleText = (examples: Verb<string, OptionTable>["examples"]): string => {
+const exampleText = (examples: Examples): string => {
   if (examples.length === 0) return "";
   return `\nExamples:\n${examples.map(([line, meaning]) => `  # ${meaning}\n  $ ${line}`).join("\n")}\n`;
 };

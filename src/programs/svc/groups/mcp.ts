@@ -17,26 +17,22 @@ export function mcp(program: Command): void {
         import("../mcp/bridge.ts"),
         import("@modelcontextprotocol/server/stdio"),
       ]);
-      const { url, identity, tenant } = await connection();
+      const { url, client } = await connection();
       await bridge({
         near: new StdioServerTransport(),
         url: new URL(`${url}/v1/mcp`),
         async fetch(target, init = {}) {
           const headers = new Headers(init.headers);
           if (securityContext !== undefined) headers.set("X-Svc-Security-Context", securityContext);
-          if (tenant !== null) for (const name of ["X-Svc-Tenant", "X-Tenant-Id"]) headers.set(name, tenant);
-          if (tenant?.startsWith("t-") === true) headers.set("X-Svc-Team", tenant);
-          const send = (token: string | null) => {
-            if (token !== null) headers.set("Authorization", `Bearer ${token}`);
-            return fetch(target, { ...init, headers, redirect: "error" });
-          };
-          const token = await identity.token(null);
-          const response = await send(token);
+          const send = () => fetch(target, { ...init, headers, redirect: "error" });
+          const token = await client.identify(headers, null);
+          const response = await send();
+          if (response.status !== 401 || token === null) return response;
           // A token that ended meanwhile is replaced once; messages are texts, which can be sent again.
-          const fresh = response.status === 401 && token !== null ? await identity.token(token) : null;
+          const fresh = await client.identify(headers, token);
           if (fresh === null) return response;
           await response.body?.cancel();
-          return send(fresh);
+          return send();
         },
       });
     },

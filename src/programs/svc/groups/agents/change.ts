@@ -1,7 +1,6 @@
 /** `agents edit`, `rollback`, `pause`, `resume`, `archive`, `delete`. */
 import type { Command } from "commander";
-import { answer, type Client, type Schemas } from "../../../client/client.ts";
-import { manifestBody } from "../../frame/body.ts";
+import { answer, type Client, type Schemas, yamlBody } from "../../../client/client.ts";
 import { type Context, confirm } from "../../frame/context.ts";
 import { edited } from "../../frame/editor.ts";
 import { usageFailure } from "../../frame/exit.ts";
@@ -121,7 +120,7 @@ async function editedOnce(
   }
   try {
     const params = { path: { id: agent.id } };
-    const kept = await answer(service.PATCH("/v1/agents/{id}", { params, ...manifestBody(changed) }));
+    const kept = await answer(service.PATCH("/v1/agents/{id}", { params, ...yamlBody(changed) }));
     await discard();
     await out.data(kept);
     tellWarnings(out, kept.warnings);

@@ -1,7 +1,6 @@
 /** `agents deploy`. */
 import type { Command } from "commander";
-import { answer } from "../../../client/client.ts";
-import { manifestBody } from "../../frame/body.ts";
+import { answer, yamlBody } from "../../../client/client.ts";
 import { textOf } from "../../frame/values.ts";
 import { addVerb } from "../../frame/verb.ts";
 import { say } from "../../output/inert.ts";
@@ -29,7 +28,7 @@ export function addDeploy(agents: Command): void {
       const { green, bold } = out.colours;
       if (dryRun === true) {
         const query = { dry_run: true, force: true };
-        const found = await answer(service.POST("/v1/agents", { params: { query }, ...manifestBody(manifest) }));
+        const found = await answer(service.POST("/v1/agents", { params: { query }, ...yamlBody(manifest) }));
         await out.data(found);
         tellWarnings(out, found.warnings);
         const action = "action" in found ? found.action.replaceAll("_", " ") : "create";

@@ -1,8 +1,6 @@
 /** Deploys manifests: what runs afterwards is what the file says. */
-import type { Client, Schemas } from "../../../client/client.ts";
-import { answer } from "../../../client/client.ts";
+import { answer, type Client, type Schemas, yamlBody } from "../../../client/client.ts";
 import { ApiError } from "../../../client/errors.ts";
-import { manifestBody } from "../../frame/body.ts";
 import { detail } from "./find.ts";
 
 export type Deployed =
@@ -18,7 +16,7 @@ export type Deployed =
  */
 export async function deploy(client: Client, manifest: string, isForced = false): Promise<Deployed> {
   const send = (force: boolean) =>
-    answer(client.POST("/v1/agents", { params: { query: { force } }, ...manifestBody(manifest) }));
+    answer(client.POST("/v1/agents", { params: { query: { force } }, ...yamlBody(manifest) }));
   try {
     return deployed(await send(isForced));
   } catch (error) {

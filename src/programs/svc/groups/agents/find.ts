@@ -1,6 +1,6 @@
 /** The agent that a word names. */
 import { answer, type Client, type Schemas } from "../../../client/client.ts";
-import { given, jsonOf } from "../../frame/body.ts";
+import { given } from "../../frame/body.ts";
 import { isUuid } from "../../frame/names.ts";
 
 /** @param name an agent's name or id @throws ApiError */
@@ -15,4 +15,4 @@ export const agentId = async (client: Client, name: string): Promise<string> =>
 
 /** @param version the current one without it @throws ApiError */
 export const detail = (client: Client, id: string, version?: string): Promise<Schemas["AgentDetail"]> =>
-  jsonOf(client.GET("/v1/agents/{id}", { params: { path: { id }, query: given({ version }) } }));
+  answer(client.GET("/v1/agents/{id}", { params: { path: { id }, query: given({ version }) } }));

@@ -43,7 +43,7 @@ function parted(words: readonly string[]): { readonly globals: Globals; readonly
     const [name = "", ...text] = word.split("=");
     const known = valued[name];
     if (known === undefined) left.push(word === "-y" ? "--yes" : word);
-    else given[known] = word.includes("=") ? text.join("=") : valueOf(name, before[++at]);
+    else given[known] = word.includes("=") ? text.join("=") : textBehind(name, before[++at]);
   }
   const at = left.indexOf("edge");
   const own = [...left.slice(at + 1), ...left.slice(0, at)].filter((word) => word !== "--no-color");
@@ -53,7 +53,7 @@ function parted(words: readonly string[]): { readonly globals: Globals; readonly
   return { globals, own: [...own, ...(end === -1 ? [] : words.slice(end))] };
 }
 
-function valueOf(name: string, text: string | undefined): string {
+function textBehind(name: string, text: string | undefined): string {
   if (text === undefined) throw usageFailure(`${name} needs a value`);
   return text;
 }

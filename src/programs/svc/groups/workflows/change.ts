@@ -1,7 +1,7 @@
 /** `workflows register`, `validate`, `delete`. */
 import type { Command } from "commander";
-import { answer } from "../../../client/client.ts";
-import { given, manifestBody } from "../../frame/body.ts";
+import { answer, yamlBody } from "../../../client/client.ts";
+import { given } from "../../frame/body.ts";
 import { confirm } from "../../frame/context.ts";
 import { textOf } from "../../frame/values.ts";
 import { addVerb } from "../../frame/verb.ts";
@@ -31,7 +31,7 @@ export function addChanges(workflows: Command): void {
       const service = await client();
       if (dryRun === true) return validate(service, out, manifest);
       const params = { query: given({ force }) };
-      const kept = await answer(service.POST("/v1/workflows", { params, ...manifestBody(manifest) }));
+      const kept = await answer(service.POST("/v1/workflows", { params, ...yamlBody(manifest) }));
       await out.data(kept);
       tellWarnings(out, kept.warnings);
       out.line(say`${out.colours.green("✓")} Registered ${out.colours.bold(kept.name)} ${kept.version}`);
@@ -81,7 +81,7 @@ async function validate(
   out: Validated["out"],
   manifest: string,
 ): Promise<"ok" | "usage"> {
-  const found = await answer(service.POST("/v1/workflows/validate", manifestBody(manifest)));
+  const found = await answer(service.POST("/v1/workflows/validate", yamlBody(manifest)));
   await out.data(found);
   tellWarnings(out, found.warnings);
   for (const issue of found.issues)

@@ -1,7 +1,7 @@
 /** `workflows graph`: the states of a workflow and the ways between them, as text. */
 import type { Command } from "commander";
-import type { Schemas } from "../../../client/client.ts";
-import { given, jsonOf } from "../../frame/body.ts";
+import { answer } from "../../../client/client.ts";
+import { given } from "../../frame/body.ts";
 import { addVerb } from "../../frame/verb.ts";
 import type { Colours } from "../../output/colours.ts";
 import { inline, Safe, say } from "../../output/inert.ts";
@@ -27,7 +27,7 @@ export function addGraph(workflows: Command): void {
     examples: [["svc workflows graph release", "See it as text"]],
     async run({ out, client }, [ref], { version }) {
       const params = { path: { ref }, query: given({ version }) };
-      const workflow = jsonOf<Schemas["WorkflowDetail"]>((await client()).GET("/v1/workflows/{ref}", { params }));
+      const workflow = answer((await client()).GET("/v1/workflows/{ref}", { params }));
       const { manifest_yaml, name, version: shown } = await workflow;
       const { parse } = await import("yaml");
       const states = statesOf(parse(manifest_yaml));

@@ -1,7 +1,7 @@
 /** `workflows list`, `get`, `versions`, `diff`. */
 import type { Command } from "commander";
 import { answer, type Schemas } from "../../../client/client.ts";
-import { given, jsonOf } from "../../frame/body.ts";
+import { given } from "../../frame/body.ts";
 import { addList } from "../../frame/list.ts";
 import { addVerb } from "../../frame/verb.ts";
 import { say } from "../../output/inert.ts";
@@ -59,7 +59,7 @@ export function addShow(workflows: Command): void {
     examples: [["svc workflows get release --manifest > release.yaml", "Get the manifest back"]],
     async run({ out, client }, [ref], { version, manifest }) {
       const params = { path: { ref }, query: given({ version }) };
-      const workflow = await jsonOf<Schemas["WorkflowDetail"]>((await client()).GET("/v1/workflows/{ref}", { params }));
+      const workflow = await answer((await client()).GET("/v1/workflows/{ref}", { params }));
       if (manifest === true) return out.raw(workflow.manifest_yaml.replace(/\n?$/, "\n"));
       await out.data(workflow);
       out.record(fields, workflow);
@@ -96,9 +96,7 @@ function addDiff(workflows: Command): void {
     examples: [["svc workflows diff release 1.0.0 1.1.0", "What changed"]],
     async run({ out, client }, [ref, a, b]) {
       const params = { path: { ref, a, b } };
-      const diff = await jsonOf<Schemas["WorkflowVersionsDiff"]>(
-        (await client()).GET("/v1/workflows/{ref}/versions/{a}/diff/{b}", { params }),
-      );
+      const diff = await answer((await client()).GET("/v1/workflows/{ref}/versions/{a}/diff/{b}", { params }));
       await out.data(diff);
       const { green, red, yellow } = out.colours;
       for (const path of diff.removed) out.line(red(`- ${path}`));
