@@ -20,7 +20,7 @@ export function api(program: Command): void {
     },
     examples: [
       ["svc api GET '/v1/executions?limit=1'", "Read a route"],
-      ["echo '{\"input\":\"Ada\"}' | svc api POST /v1/agents/0190a1b2-…/execute -d -", "A body from standard input"],
+      ['echo \'{"input":"Ada"}\' | svc api POST /v1/agents/0190a1b2-…/execute -d -', "A body from standard input"],
     ],
     async run({ out, client, io }, [word, path], { data, header, output }) {
       const method = word.toUpperCase();

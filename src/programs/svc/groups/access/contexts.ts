@@ -58,7 +58,9 @@ export function contexts(group: Command): void {
       // The service reads the whole document and names what is wrong in it.
       const made =
         replace === true
-          ? await answer(service.PUT("/v1/security-contexts/{name}", { params: { path: { name } }, body: rest as never }))
+          ? await answer(
+              service.PUT("/v1/security-contexts/{name}", { params: { path: { name } }, body: rest as never }),
+            )
           : await answer(service.POST("/v1/security-contexts", { body: document as never }));
       await out.data(made);
       const { green, bold } = out.colours;

@@ -2,8 +2,8 @@
 import type { Command } from "commander";
 import { answer, type Schemas } from "../../../client/client.ts";
 import { given, once } from "../../frame/body.ts";
-import { confirm } from "../../frame/context.ts";
 import { oneOf } from "../../frame/choice.ts";
+import { confirm } from "../../frame/context.ts";
 import { addList } from "../../frame/list.ts";
 import { textOrFile } from "../../frame/values.ts";
 import { addVerb } from "../../frame/verb.ts";

@@ -2,8 +2,8 @@
 import type { Command } from "commander";
 import { answer, type Schemas } from "../../../client/client.ts";
 import { given, once } from "../../frame/body.ts";
-import { confirm } from "../../frame/context.ts";
 import { oneOf } from "../../frame/choice.ts";
+import { confirm } from "../../frame/context.ts";
 import { addList } from "../../frame/list.ts";
 import { seconds } from "../../frame/values.ts";
 import { addVerb } from "../../frame/verb.ts";
@@ -30,7 +30,10 @@ export function keys(group: Command): void {
     words: "list",
     alias: "ls",
     summary: "List your API keys",
-    options: { "--all": "those of others as well", "--status <status>": { meaning: "in this state", choices: statuses } },
+    options: {
+      "--all": "those of others as well",
+      "--status <status>": { meaning: "in this state", choices: statuses },
+    },
     async page({ client }, query, { all, status }) {
       const filters = given({ all, status: oneOf(statuses, status) });
       return answer((await client()).GET("/v1/api-keys", { params: { query: { ...query, ...filters } } }));

@@ -18,7 +18,9 @@ export function secrets(group: Command): void {
     summary: "List secrets, without their values",
     about: { prefix: "those below this path" },
     page: async ({ client }, query, _options, [prefix]) =>
-      answer((await client()).GET("/v1/secrets", { params: { query: { ...query, ...given({ path_prefix: prefix }) } } })),
+      answer(
+        (await client()).GET("/v1/secrets", { params: { query: { ...query, ...given({ path_prefix: prefix }) } } }),
+      ),
     columns: [
       { name: "name", value: ({ name }) => name },
       { name: "version", value: ({ version }) => version },

@@ -2,9 +2,9 @@
 import type { Command } from "commander";
 import { answer } from "../../../client/client.ts";
 import { given, once } from "../../frame/body.ts";
+import { oneOf } from "../../frame/choice.ts";
 import type { Context } from "../../frame/context.ts";
 import { usageFailure } from "../../frame/exit.ts";
-import { oneOf } from "../../frame/choice.ts";
 import { jsonOrText, textOrFile } from "../../frame/values.ts";
 import { addVerb } from "../../frame/verb.ts";
 import { say } from "../../output/inert.ts";

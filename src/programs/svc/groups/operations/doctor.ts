@@ -2,8 +2,8 @@
 import type { Command } from "commander";
 import { answer } from "../../../client/client.ts";
 import { addVerb } from "../../frame/verb.ts";
-import { say } from "../../output/inert.ts";
 import { painted } from "../../output/colours.ts";
+import { say } from "../../output/inert.ts";
 
 export function doctor(program: Command): void {
   addVerb(program, {

@@ -42,7 +42,12 @@ export function nodes(group: Command): void {
       const { items } = await answer((await client()).GET("/v1/cluster/nodes"));
       const node = items.find(({ id, node_id, hostname }) => [id, node_id, hostname].includes(word));
       if (node === undefined)
-        throw new Failure("conflict", `There is no node ${word}`, "`svc nodes list` tells which there are.", "not_found");
+        throw new Failure(
+          "conflict",
+          `There is no node ${word}`,
+          "`svc nodes list` tells which there are.",
+          "not_found",
+        );
       await out.data(node);
       out.record(columns, node);
     },

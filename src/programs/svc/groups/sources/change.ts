@@ -2,8 +2,8 @@
 import type { Command } from "commander";
 import { answer } from "../../../client/client.ts";
 import { given } from "../../frame/body.ts";
-import { confirm } from "../../frame/context.ts";
 import { oneOf } from "../../frame/choice.ts";
+import { confirm } from "../../frame/context.ts";
 import { seconds, textOrFile, whole } from "../../frame/values.ts";
 import { addVerb } from "../../frame/verb.ts";
 import { say } from "../../output/inert.ts";

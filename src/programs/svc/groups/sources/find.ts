@@ -11,7 +11,12 @@ export async function findSource(client: Client, word: string): Promise<Schemas[
   const { items } = await answer(client.GET("/v1/stimulus-routes", { params: { query: { source: word, limit: 2 } } }));
   const [first, second] = items;
   if (first === undefined)
-    throw new Failure("conflict", `There is no source ${word}`, "`svc sources list` tells which there are.", "not_found");
+    throw new Failure(
+      "conflict",
+      `There is no source ${word}`,
+      "`svc sources list` tells which there are.",
+      "not_found",
+    );
   if (second !== undefined) throw usageFailure(`Several routes are of source ${word}: name one by its id`);
   return first;
 }

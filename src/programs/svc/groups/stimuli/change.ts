@@ -11,7 +11,10 @@ export function addChanges(stimuli: Command): void {
   addVerb(stimuli, {
     words: "send <source> [content]",
     summary: "Send a stimulus as yourself",
-    about: { source: "the name of the source that it counts as", content: "JSON or text; @FILE reads a file, @- standard input" },
+    about: {
+      source: "the name of the source that it counts as",
+      content: "JSON or text; @FILE reads a file, @- standard input",
+    },
     options: { "--key <key>": "two with the same key are one" },
     examples: [
       ["svc stimuli send orders '{\"id\":7}'", "Send an order"],

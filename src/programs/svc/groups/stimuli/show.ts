@@ -9,14 +9,7 @@ import { addVerb } from "../../frame/verb.ts";
 import { lines, say } from "../../output/inert.ts";
 import type { Field } from "../../output/output.ts";
 
-const statuses = [
-  "received",
-  "classified",
-  "rejected",
-  "classification_failed",
-  "start_failed",
-  "discarded",
-] as const;
+const statuses = ["received", "classified", "rejected", "classification_failed", "start_failed", "discarded"] as const;
 
 const columns: readonly Field<Schemas["StimulusElement"]>[] = [
   { name: "id", value: ({ id }) => id },

@@ -56,7 +56,9 @@ export function addShow(tools: Command): void {
     async run({ out, client }, [name]) {
       const tool = await findTool(await client(), name);
       await out.data(tool);
-      out.line(say`${out.colours.bold(tool.name)} ${out.colours.dim(`${tool.server ?? tool.source}, runs in the ${tool.executor}`)}`);
+      out.line(
+        say`${out.colours.bold(tool.name)} ${out.colours.dim(`${tool.server ?? tool.source}, runs in the ${tool.executor}`)}`,
+      );
       out.line(lines(tool.description));
       out.line(say``);
       out.line(lines(JSON.stringify(tool.input_schema, null, 2)));
