@@ -1,9 +1,12 @@
 /** `svc api`: any route, as the caller. */
 import type { Command } from "commander";
 import { usageFailure } from "../frame/exit.ts";
+import type { Io } from "../frame/io.ts";
+import { saved } from "../frame/saved.ts";
 import { pair, textOrFile } from "../frame/values.ts";
 import { addVerb } from "../frame/verb.ts";
 import { lines } from "../output/inert.ts";
+import type { Output } from "../output/output.ts";
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"];
 
@@ -31,17 +34,18 @@ export function api(program: Command): void {
       const body = data === undefined ? null : await textOrFile(io, data === "-" ? "@-" : data);
       if (body !== null && !headers.has("content-type")) headers.set("Content-Type", "application/json");
       const response = await (await client()).send(path, { method, headers, body });
-      if (output !== undefined) {
-        const { saved } = await import("../frame/saved.ts");
-        await saved(io, output, response.body);
-        return;
-      }
-      if (!(response.headers.get("content-type") ?? "").includes("json")) return io.write(response.body);
-      const text = await response.text();
-      if (out.format === "yaml") return out.data(JSON.parse(text));
-      const shown = io.isTerminal || out.format === "json" ? JSON.stringify(JSON.parse(text), null, 2) : text;
-      // What a terminal shows is made inert; a program gets the very bytes.
-      out.raw(`${io.isTerminal ? lines(shown).text : shown}\n`);
+      if (output !== undefined) await saved(io, output, response.body);
+      else await shown(response, out, io);
     },
   });
+}
+
+/** What a terminal shows is made inert; a program gets the very bytes. */
+async function shown(response: Response, out: Output, io: Io): Promise<void> {
+  if (!(response.headers.get("content-type") ?? "").includes("json")) return io.write(response.body);
+  const text = await response.text();
+  if (out.format === "yaml") return out.data(JSON.parse(text));
+  const isLaidOut = io.isTerminal || out.format === "json";
+  const body = isLaidOut ? JSON.stringify(JSON.parse(text), null, 2) : text;
+  out.raw(`${io.isTerminal ? lines(body).text : body}\n`);
 }

@@ -6,7 +6,7 @@ import { addList } from "../../frame/list.ts";
 import { addVerb } from "../../frame/verb.ts";
 import type { Field } from "../../output/output.ts";
 
-const columns: readonly Field<Schemas["ClusterNode"]>[] = [
+const columns: readonly Field<Omit<Schemas["ClusterNode"], "grpc_address">>[] = [
   { name: "id", value: ({ node_id }) => node_id },
   { name: "status", value: ({ status }) => status, kind: "status" },
   { name: "role", value: ({ role }) => role },

@@ -1,0 +1,162 @@
+/** What people decide, what comes in, what is allowed and what operators look after, by the command line (docs/reference/cli.md). */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type NodeProcess, startNodeProcess } from "../../harness/node/node-process.ts";
+import { scratch } from "../../harness/scratch.ts";
+import { freshStores, type TestStores } from "../../harness/stores.ts";
+import { until } from "../../harness/until.ts";
+import { type SvcOptions, svc } from "./harness.ts";
+
+const directory = scratch("svc-operate");
+let stores: TestStores;
+let node: NodeProcess;
+let env: Record<string, string>;
+beforeAll(async () => {
+  stores = await freshStores();
+  node = await startNodeProcess(stores, { env: { SVC_LOG_LEVEL: "warn" } });
+  env = { SVC_API_URL: node.url, SVC_USER_TOKEN: await node.token(), XDG_CONFIG_HOME: directory };
+});
+afterAll(async () => {
+  await node.dispose();
+  await stores.dispose();
+});
+
+const says = (words: readonly string[], options: SvcOptions = {}) => svc(words, { directory, env, ...options });
+/** The answer for programs of a command that must succeed. */
+async function json(...words: readonly string[]) {
+  const said = await says([...words, "--json"]);
+  if (said.code !== 0) throw new Error(`svc ${words.join(" ")}: ${said.code} ${said.err}`);
+  return said.json;
+}
+
+const workflow = (name: string, states: object) =>
+  JSON.stringify({
+    apiVersion: "svc.dev/v1",
+    kind: "Workflow",
+    metadata: { name, version: "1.0.0" },
+    spec: { initial_state: "A", states: { A: states, B: { kind: "System", command: "true", transitions: [] } } },
+  });
+
+test("every list prints a table, JSON that parses, and YAML", async () => {
+  const lists = [
+    ...["approvals list", "approvals list --decided", "stimuli list", "stimuli list --failed", "sources list"],
+    ...["tools list", "tools calls list", "tools servers list", "contexts list", "secrets list", "credentials list"],
+    ...["keys list", "tenants list", "limits list", "limits overrides", "audit list", "audit list --all-tenants"],
+    ...["dead-letters list", "nodes list"],
+  ];
+  for (const list of lists) {
+    const words = [...list.split(" "), "--limit", "2"];
+    const table = await says(words);
+    expect([list, table.code, table.err.includes("error:")]).toEqual([list, 0, false]);
+    const { code, json: items } = await says([...words, "--json"]);
+    expect([list, code, Array.isArray(items)]).toEqual([list, 0, true]);
+    expect((await says([...words, "--yaml"])).code).toBe(0);
+  }
+});
+
+test("tools: a call is signed and stands among the invocations", async () => {
+  const called = await json("tools", "call", "svc.agent.list");
+  expect(called.result.status).toBe("success");
+  const calls = await json("tools", "calls", "list", "--tool", "svc.agent.list");
+  expect(calls).toMatchObject([{ entry: "seal", outcome: "success", session_id: called.session_id }]);
+  expect((await says(["tools", "calls", "show", calls[0].id])).out).toContain("svc.agent.list");
+  expect((await says(["tools", "call", "no.such.tool"])).code).toBe(4);
+  const unicode = await says(["tools", "call", "svc.agent.list", "-a", "\ufb33=1", "-a", "\u{1f600}=1"]);
+  // Refused for its names, not for its signature.
+  expect(unicode.err).not.toContain("signature");
+  expect((await says(["tools", "show", "fs.read"])).out).toContain("path");
+});
+
+test("tools servers: added, looked at, accepted, deleted", async () => {
+  await json("tools", "servers", "create", "away", "--url", "https://tools.example/mcp");
+  expect(await json("tools", "servers", "show", "away")).toMatchObject({ transport: "streamable_http" });
+  for (const verb of ["tools", "logs"]) expect(await json("tools", "servers", verb, "away")).toEqual([]);
+  expect(await says(["tools", "servers", "restart", "away"])).toMatchObject({ code: 0 });
+  expect(await says(["tools", "accept", "away"])).toMatchObject({ code: 0 });
+  expect((await says(["tools", "servers", "delete", "away"])).code).toBe(2);
+  expect(await says(["tools", "servers", "delete", "away", "--yes"])).toMatchObject({ code: 0 });
+});
+
+test("contexts, secrets, credentials and keys: made, shown, replaced, deleted", async () => {
+  writeFileSync(join(directory, "readers.yaml"), "name: readers\ncapabilities:\n  - tool_pattern: fs.read\n");
+  await json("contexts", "create", "readers.yaml");
+  expect((await says(["contexts", "create", "readers.yaml"])).code).toBe(4);
+  expect((await json("contexts", "create", "readers.yaml", "--replace")).metadata.version).toBe(2);
+  expect((await says(["contexts", "show", "readers"])).out).toContain("fs.read");
+  expect((await says(["contexts", "delete", "readers"], { answers: ["n"] })).code).toBe(1);
+  await json("contexts", "delete", "readers", "--yes");
+
+  expect(await says(["secrets", "create", "team/db"], { input: "hunter2\n" })).toMatchObject({ code: 0 });
+  expect((await says(["secrets", "show", "team/db"])).out).not.toContain("hunter2");
+  expect((await says(["secrets", "show", "team/db", "--value"])).out).toBe("hunter2\n");
+  await json("secrets", "delete", "team/db", "--yes");
+
+  const { id } = await json("credentials", "create", "github", "--value", "ghp_1", "--label", "x", "--tenant-wide");
+  await json("credentials", "grant", id, "--all-agents");
+  expect((await json("credentials", "show", id)).grants).toHaveLength(1);
+  expect((await json("credentials", "rotate", id, "--value", "ghp_2")).version).toBe(2);
+  await json("credentials", "delete", id, "--yes");
+
+  const key = await json("keys", "create", "ci", "--scope", "agent:list", "--expires", "1d");
+  expect((await says(["contexts", "list"], { env: { ...env, SVC_USER_TOKEN: key.api_key } })).code).toBe(3);
+  expect(await json("keys", "show", key.id)).toMatchObject({ name: "ci" });
+  expect((await json("keys", "rotate", key.id)).api_key).not.toBe(key.api_key);
+  await json("keys", "delete", key.id, "--yes");
+});
+
+test("sources and stimuli: a signed sample comes in, is shown, replayed, discarded", async () => {
+  writeFileSync(join(directory, "hook.json"), workflow("hook", { kind: "System", command: "true", transitions: [] }));
+  await node.call(
+    "POST",
+    "/v1/workflows",
+    JSON.parse(workflow("hook", { kind: "System", command: "true", transitions: [] })),
+  );
+  for (const preset of ["svc", "github", "stripe", "slack", "standard_webhooks"]) {
+    const name = `s-${preset.replace("_", "-")}`;
+    const made = await json("sources", "create", name, "--signature", preset, "--workflow", "hook");
+    const sent = await json("sources", "test", name, "--secret", made.secret);
+    expect([preset, typeof sent.stimulus_id]).toEqual([preset, "string"]);
+  }
+  const { secret } = await json("sources", "rotate-secret", "s-svc");
+  expect((await says(["sources", "test", "s-svc", "--secret", "wrong"])).code).toBe(3);
+  const { stimulus_id } = await json("sources", "test", "s-svc", "--secret", secret);
+  expect((await says(["stimuli", "show", stimulus_id])).out).toContain("from the command line");
+  expect((await says(["stimuli", "replay", stimulus_id, "--force"])).code).toBe(0);
+  expect((await says(["stimuli", "send", "nowhere", '{"a":1}'])).code).not.toBe(3);
+  const [failed] = await json("stimuli", "list", "--failed");
+  if (failed !== undefined) expect((await says(["stimuli", "discard", failed.id, "--yes"])).code).toBe(0);
+  expect((await says(["sources", "show", "s-svc"])).out).toContain("/v1/webhooks/s-svc");
+  await json("sources", "delete", "s-svc", "--yes");
+});
+
+test("tenants: created, suspended, resumed, exported, deleted, restored", async () => {
+  await json("tenants", "create", "acme", "Acme", "--tier", "business");
+  await json("tenants", "suspend", "acme", "--reason", "unpaid", "--yes");
+  expect(await json("tenants", "show", "acme")).toMatchObject({ status: "suspended", suspend_reason: "unpaid" });
+  await json("tenants", "resume", "acme");
+  const { size } = await json("tenants", "export", "acme", "-o", "acme.tar");
+  expect(readFileSync(join(directory, "acme.tar"))).toHaveLength(size);
+  await json("tenants", "delete", "acme", "--yes");
+  expect(await json("tenants", "restore", "acme")).toMatchObject({ status: "active" });
+  const { id } = await json("limits", "set", "agent_execution", "per_minute", "7", "--of-tenant", "acme");
+  await json("limits", "delete", id, "--yes");
+  await json("audit", "export", "--all-tenants", "-o", "audit.ndjson");
+  expect(readFileSync(join(directory, "audit.ndjson"), "utf8")).toContain("acme");
+});
+
+test("nodes, doctor and api: what runs, whether it is well, any route", async () => {
+  const [one] = await until(async () => {
+    const found = await json("nodes", "list");
+    return found.length > 0 ? found : null;
+  });
+  expect(await json("nodes", "show", one.id)).toMatchObject({ status: "active" });
+  const { code, json: found } = await says(["doctor", "--json"]);
+  expect(code).toBe(found.checks.some(({ status }: { status: string }) => status === "fail") ? 1 : 0);
+  expect((await says(["api", "get", "/v1/agents?limit=1"])).json.items).toEqual([]);
+  const body = { input: '{"name":"by-api","capabilities":[]}' };
+  expect((await says(["api", "POST", "/v1/security-contexts", "-d", "-"], body)).json.name).toBe("by-api");
+  expect((await says(["api", "GET", "/v1/none"])).code).toBe(4);
+  expect((await says(["api", "GET", "//elsewhere.example/"])).code).toBe(2);
+  expect((await says(["dead-letters", "show", crypto.randomUUID()])).code).toBe(4);
+});
