@@ -30,12 +30,12 @@ async function json(...words: readonly string[]) {
   return said.json;
 }
 
-const workflow = (name: string, states: object) =>
-  JSON.stringify({
+const workflow = (name: string, state: object) =>
+  node.call("POST", "/v1/workflows", {
     apiVersion: "svc.dev/v1",
     kind: "Workflow",
     metadata: { name, version: "1.0.0" },
-    spec: { initial_state: "A", states: { A: states, B: { kind: "System", command: "true", transitions: [] } } },
+    spec: { initial_state: "A", states: { A: { transitions: [], ...state } } },
   });
 
 test("every list prints a table, JSON that parses, and YAML", async () => {
@@ -69,7 +69,7 @@ test("tools: a call is signed and stands among the invocations", async () => {
 });
 
 test("tools servers: added, looked at, accepted, deleted", async () => {
-  await json("tools", "servers", "create", "away", "--url", "https://tools.example/mcp");
+  await json("tools", "servers", "create", "away", "--endpoint", "https://tools.example/mcp");
   expect(await json("tools", "servers", "show", "away")).toMatchObject({ transport: "streamable_http" });
   for (const verb of ["tools", "logs"]) expect(await json("tools", "servers", verb, "away")).toEqual([]);
   expect(await says(["tools", "servers", "restart", "away"])).toMatchObject({ code: 0 });
@@ -106,12 +106,7 @@ test("contexts, secrets, credentials and keys: made, shown, replaced, deleted", 
 });
 
 test("sources and stimuli: a signed sample comes in, is shown, replayed, discarded", async () => {
-  writeFileSync(join(directory, "hook.json"), workflow("hook", { kind: "System", command: "true", transitions: [] }));
-  await node.call(
-    "POST",
-    "/v1/workflows",
-    JSON.parse(workflow("hook", { kind: "System", command: "true", transitions: [] })),
-  );
+  await workflow("hook", { kind: "System", command: "true" });
   for (const preset of ["svc", "github", "stripe", "slack", "standard_webhooks"]) {
     const name = `s-${preset.replace("_", "-")}`;
     const made = await json("sources", "create", name, "--signature", preset, "--workflow", "hook");
@@ -159,4 +154,46 @@ test("nodes, doctor and api: what runs, whether it is well, any route", async ()
   expect((await says(["api", "GET", "/v1/none"])).code).toBe(4);
   expect((await says(["api", "GET", "//elsewhere.example/"])).code).toBe(2);
   expect((await says(["dead-letters", "show", crypto.randomUUID()])).code).toBe(4);
+});
+
+test("approvals: watched, shown, approved, rejected with a reason", async () => {
+  await workflow("ask", { kind: "Human", prompt: "Go on?", timeout: "1h", approvers: ["email:ada@example.org"] });
+  await workflow("ask-all", { kind: "Human", prompt: "Go on?", timeout: "1h" });
+  const over = new AbortController();
+  const watching = says(["approvals", "list", "--watch", "--json"], { interrupted: over.signal });
+  for (const name of ["ask", "ask-all", "ask-all"]) await node.call("POST", `/v1/workflows/${name}/run`, { input: {} });
+  const waiting = await until(async () => {
+    const found = await json("approvals", "list", "--json");
+    return found.length === 3 ? found : null;
+  });
+  const of = (name: string) => waiting.filter((one: { workflow_name: string }) => one.workflow_name === name);
+  const [yes, no] = of("ask-all");
+  expect((await says(["approvals", "show", yes.id])).out).toContain("Go on?");
+  expect(await json("approvals", "approve", yes.id, "-m", "go")).toMatchObject({ status: "approved" });
+  expect((await says(["approvals", "approve", yes.id])).code).toBe(4);
+  expect((await says(["approvals", "reject", no.id])).code).toBe(2);
+  expect(await json("approvals", "reject", no.id, "not today")).toMatchObject({ status: "rejected" });
+  expect(await json("approvals", "list", "--status", "rejected")).toMatchObject([{ id: no.id, feedback: "not today" }]);
+  expect((await json("approvals", "link", of("ask")[0].id, "ada@example.org")).url).toContain("/v1/approval-links/");
+  over.abort();
+  expect((await watching).lines.at(-1)).toBeArray();
+});
+
+test("a dead letter is shown and replayed once", async () => {
+  const [{ id }] = await stores.sql`
+    insert into runtime_dead_letters (id, partition, kind, key, tenant, message_id, type, body, error, attempts, created_at)
+    values (gen_random_uuid(), 0, 'swarm', 'k', 'svc-system', ${crypto.randomUUID()}, 'none', '{"n":1}', 'broken', 3, now())
+    returning id`;
+  expect((await says(["dead-letters", "show", id])).out).toContain("broken");
+  expect(await says(["dead-letters", "replay", id])).toMatchObject({ code: 0 });
+  expect((await says(["dead-letters", "replay", id])).code).toBe(4);
+});
+
+test("billing and members: a person's team; without a payment provider a refusal says so", async () => {
+  const token = await node.token({}, "svc-consumer");
+  const team = await node.call("POST", "/v1/colony/teams", { name: "Ours" }, { Authorization: `Bearer ${token}` });
+  const person = { env: { ...env, SVC_USER_TOKEN: token, SVC_TENANT: String(team.body.tenant_id ?? "") } };
+  const listed = await says(["members", "list", "--json"], person);
+  const told = [team.status, listed.code, listed.err];
+  expect(told).toEqual([201, 0, ""]);
 });

@@ -104,19 +104,19 @@ function addChanges(servers: Command): void {
     summary: "Add a server of tools",
     about: { name: "how its tools begin: NAME.tool", command: "the program with its words, behind --" },
     options: {
-      "--url <url>": "of one that runs elsewhere, instead of a command",
+      "--endpoint <url>": "of one that runs elsewhere, instead of a command",
       "--file <file>": "all of its settings, in YAML or JSON; - reads standard input",
     },
     takesRest: true,
     examples: [
-      ["svc tools servers create docs --url https://docs.example/mcp", "One that runs elsewhere"],
+      ["svc tools servers create docs --endpoint https://docs.example/mcp", "One that runs elsewhere"],
       ["svc tools servers create files -- mcp-files /srv", "A program"],
     ],
-    async run({ out, client, io }, [name, command], { file, url }) {
+    async run({ out, client, io }, [name, command], { file, endpoint }) {
       const settings = file === undefined ? {} : await documentOf(io, "--file", file);
       const [executable, ...args] = command;
       const program = executable === undefined ? {} : { transport: "stdio" as const, executable, args };
-      const remote = url === undefined ? {} : { transport: "streamable_http" as const, url };
+      const remote = endpoint === undefined ? {} : { transport: "streamable_http" as const, url: endpoint };
       const body = { ...settings, ...program, ...remote, name };
       const server = await answer((await client()).POST("/v1/tool-servers", { body }));
       await out.data(server);

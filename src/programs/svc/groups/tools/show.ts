@@ -20,7 +20,7 @@ export function addShow(tools: Command): void {
     alias: "ls",
     summary: "List the tools that agents and callers have",
     options: {
-      "--context <name>": "those that this security context allows",
+      "--security-context <name>": "those that this security context allows",
       "--source <kind>": { meaning: "of this kind", choices: kinds },
       "-q, --query <text>": "whose name or description holds this",
     },
@@ -28,7 +28,7 @@ export function addShow(tools: Command): void {
       const filters = given({
         q: options.query,
         source: oneOf(kinds, options.source),
-        security_context: options.context,
+        security_context: options.securityContext,
       });
       return answer((await client()).GET("/v1/seal/tools", { params: { query: { ...query, ...filters } } }));
     },
