@@ -1,4 +1,4 @@
-/** What people decide, what comes in, what is allowed and what operators look after, by the command line (docs/reference/cli.md). */
+/** What people decide, what comes in, what is allowed and what operators look after, by `svc` (docs/reference/cli.md). */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -163,6 +163,7 @@ test("nodes, doctor and api: what runs, whether it is well, any route", async ()
 });
 
 test("approvals: watched, shown, approved, rejected with a reason", async () => {
+  const { sub: me } = await payload();
   await workflow("ask", {
     kind: "Human",
     prompt: "Go on?",
