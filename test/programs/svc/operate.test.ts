@@ -192,10 +192,10 @@ test("approvals: watched, shown, approved, rejected with a reason", async () => 
 });
 
 test("a dead letter is shown and replayed once", async () => {
-  const [{ id }] = await stores.sql`
+  const id = crypto.randomUUID();
+  await stores.sql`
     insert into runtime_dead_letters (id, partition, kind, key, tenant, message_id, type, body, error, attempts, created_at)
-    values (gen_random_uuid(), 0, 'swarm', 'k', 'svc-system', ${crypto.randomUUID()}, 'none', '{"n":1}', 'broken', 3, now())
-    returning id`;
+    values (${id}, 0, 'swarm', 'k', 'svc-system', ${crypto.randomUUID()}, 'none', '{"n":1}', 'broken', 3, now())`;
   expect((await says(["dead-letters", "show", id])).out).toContain("broken");
   expect(await says(["dead-letters", "replay", id])).toMatchObject({ code: 0 });
   expect((await says(["dead-letters", "replay", id])).code).toBe(4);
