@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { builtInToolsPage } from "./generate/built-in-tools.ts";
+import { commandLinePage } from "./generate/command-line.ts";
 import { eventsPage } from "./generate/events.ts";
 import { managementToolsPage } from "./generate/management-tools.ts";
 import { agentManifestPage, workflowManifestPage } from "./generate/manifests.ts";
@@ -14,6 +15,7 @@ import { withRegion } from "./generate/tables.ts";
 export const generatedPages: Readonly<Record<string, string>> = {
   "reference/agent-manifest.md": agentManifestPage(),
   "reference/built-in-tools.md": await builtInToolsPage(),
+  "reference/cli.md": await commandLinePage(),
   // The meanings are written by hand.
   "reference/errors.md": withRegion(readFileSync(join(import.meta.dir, "reference/errors.md"), "utf8"), codesRegion()),
   "reference/events.md": eventsPage(),

@@ -9,8 +9,9 @@ import { handleStopSignals, stopHandler } from "./node/stop-signals.ts";
 import { addressesOf, sharedBy, spawnNode, tellReady, whenAbandoned } from "./node/supervised.ts";
 import { keepAddresses, startSupervisor } from "./node/supervisor.ts";
 
-const programs = `Beside it, with the same settings:
-  npm run -s agent                  runs an agent and follows it
+const programs = `The command line: npm run -s svc -- --help
+
+Beside it, with the same settings:
   npm run -s dead-letters -- --help messages that failed for good: look at them, send them again
   npm run -s waiting-messages -- --help messages that wait for another version: look at them, drop them
   npm run -s partitions -- --help   changes the number of partitions, with the nodes stopped

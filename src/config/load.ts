@@ -109,8 +109,8 @@ export function readConfig(
   return { ...values, file, environment: read, environmentAsSet: () => env, unknownSettings };
 }
 
-/** Of the programs that stand beside the service. */
-const ofOtherPrograms = ["SVC_URL", "SVC_TOKEN"];
+/** Of the command line, which may be called from the same shell. */
+const ofOtherPrograms = ["API_URL", "USER_TOKEN", "TENANT", "CONTEXT", "OUTPUT"].map((name) => `SVC_${name}`);
 
 /** Variables named like settings that are none, and that the file does not refer to as `env:NAME`. */
 function unknownVariables(

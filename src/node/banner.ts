@@ -23,7 +23,7 @@ function modelRows(models: NodeModels): string[][] {
 export function banner(config: Config, { port, internalPort, models, sandboxes }: Node): string {
   const development = config.mode === "development";
   const url = `http://localhost:${port}`;
-  const elsewhere = port === 8080 ? "" : `SVC_URL=${url} `;
+  const elsewhere = port === 8080 ? "" : `SVC_API_URL=${url} `;
   const rows = [
     ["console", `${url}/console`],
     ["API", `${url}/v1      docs ${url}/docs`],
@@ -43,10 +43,10 @@ export function banner(config: Config, { port, internalPort, models, sandboxes }
     ...lines,
     "",
     "  Run the sample agent and watch it:",
-    `    ${elsewhere}npm run -s agent -- run src/features/agents/sample/hello-agent.yaml`,
+    `    ${elsewhere}npm run -s svc -- run src/features/agents/sample/hello-agent.yaml`,
     "",
     "  A development token, for curl:",
-    `    ${elsewhere}npm run -s agent -- token`,
+    `    ${elsewhere}npm run -s svc -- token`,
     "",
   ].join("\n");
 }

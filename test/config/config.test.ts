@@ -69,7 +69,7 @@ test("a misspelt SVC_ variable is told at the start, with the setting it resembl
     SVC_COLOUR_OF_THE_SKY: "blue",
     SVC_EMPTY: "",
     SVC_PORT: "8080",
-    SVC_URL: "http://localhost:8080",
+    SVC_API_URL: "http://localhost:8080",
     SVC_WEBHOOK_SECRET_GITHUB: "x",
     SVC_WEBHOOK_DEFAULT_TENANT: "acme",
     SVC_MODEL_KEY: "k",

@@ -311,7 +311,7 @@ describe.each([
 test("the banner says where it is and what to type", async () => {
   const node = await startNodeProcess(stores, { env: { SVC_LOG_LEVEL: "silent" } });
   await until(() => node.output.includes(`http://localhost:${node.port}`), { what: "the banner" });
-  expect(node.output).toContain("npm run -s agent -- run src/features/agents/sample/hello-agent.yaml");
+  expect(node.output).toContain("npm run -s svc -- run src/features/agents/sample/hello-agent.yaml");
   expect(node.output).toContain("scripted");
   expect((await node.call("GET", "/health/ready")).body.status).toBe("ready");
   expect(await node.stop("SIGINT")).toBe(0);

@@ -6,7 +6,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import type { NodeProcess } from "../../harness/node/node-process.ts";
 import { connect, eras } from "./fixture.ts";
 
-const program = join(import.meta.dir, "../../../src/programs/mcp/main.ts");
+const program = join(import.meta.dir, "../../../src/programs/svc/main.ts");
 
 export function pipeTests(nodes: () => readonly NodeProcess[]): void {
   const node = (): NodeProcess => nodes()[0] as NodeProcess;
@@ -17,8 +17,8 @@ export function pipeTests(nodes: () => readonly NodeProcess[]): void {
     );
     const transport = new StdioClientTransport({
       command: process.execPath,
-      args: [program],
-      env: { PATH: process.env.PATH ?? "", SVC_URL: node().url, ...env },
+      args: [program, "mcp"],
+      env: { PATH: process.env.PATH ?? "", SVC_API_URL: node().url, ...env },
       stderr: "pipe",
     });
     await client.connect(transport);
@@ -39,6 +39,6 @@ export function pipeTests(nodes: () => readonly NodeProcess[]): void {
   });
 
   test("a token that the node refuses is told as the node tells it", async () => {
-    await expect(start("legacy", { SVC_TOKEN: "none" })).rejects.toThrow("401 invalid_token");
+    await expect(start("legacy", { SVC_USER_TOKEN: "none" })).rejects.toThrow("401 invalid_token");
   });
 }

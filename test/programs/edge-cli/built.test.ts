@@ -29,7 +29,7 @@ async function spawn(command: readonly string[], env: Readonly<Record<string, st
 
 /** What a publisher runs. */
 async function publisher(...words: readonly string[]) {
-  const done = await spawn([process.execPath, join(root, "src/programs/edge-cli/release/main.ts"), ...words, "--json"]);
+  const done = await spawn([process.execPath, join(root, "src/programs/svc/edge/release/main.ts"), ...words, "--json"]);
   if (done.code !== 0) throw new Error(done.err);
   return JSON.parse(done.out);
 }

@@ -1,8 +1,8 @@
 /** Runs as the command line begins, follows and ends them, against a server that plays what the service sends. */
 import { afterAll, beforeEach, expect, test } from "bun:test";
 import { join } from "node:path";
-import { Failure } from "../../../src/programs/edge-cli/command/exit.ts";
-import { followRun } from "../../../src/programs/edge-cli/fleet/follow.ts";
+import { Failure } from "../../../src/programs/svc/edge/command/exit.ts";
+import { followRun } from "../../../src/programs/svc/edge/fleet/follow.ts";
 import { until } from "../../harness/until.ts";
 import { edge } from "./harness.ts";
 
@@ -258,7 +258,7 @@ test("Ctrl-C leaves the run going and says how to follow and cancel it", async (
   play = () => stream([started], "stays");
   const child = Bun.spawn(
     [
-      ...[process.execPath, join(import.meta.dir, "../../../src/programs/edge-cli/main.ts")],
+      ...[process.execPath, join(import.meta.dir, "../../../src/programs/svc/edge/main.ts")],
       ...["edge", "fleet", "run", "all", "--", "sleep", "1"],
     ],
     { env: { PATH: process.env.PATH ?? "", ...env }, stdio: ["ignore", "pipe", "pipe"] },
@@ -304,7 +304,7 @@ test("a run whose follower is refused goes on, and says how to come back", async
 test("a slow reader gets all of a long answer", async () => {
   const name = "x".repeat(1_000_000);
   play = () => Response.json({ items: Array.from({ length: 4 }, () => ({ id: run, name })), next_cursor: null });
-  const program = join(import.meta.dir, "../../../src/programs/edge-cli/main.ts");
+  const program = join(import.meta.dir, "../../../src/programs/svc/edge/main.ts");
   const line = `"${process.execPath}" "${program}" token ls --json | (sleep 0.3; wc -c)`;
   const child = Bun.spawn(["/bin/sh", "-c", line], {
     env: { PATH: process.env.PATH ?? "", ...env },
@@ -325,7 +325,7 @@ test("a proxy of the environment is the way out, and NO_PROXY the way around it"
   });
   play = () => Response.json({ items: [], next_cursor: null });
   const ls = (more: Readonly<Record<string, string>>, ...words: readonly string[]) =>
-    Bun.spawn([process.execPath, join(import.meta.dir, "../../../src/programs/edge-cli/main.ts"), "ls", ...words], {
+    Bun.spawn([process.execPath, join(import.meta.dir, "../../../src/programs/svc/edge/main.ts"), "ls", ...words], {
       env: { PATH: process.env.PATH ?? "", ...env, HTTP_PROXY: `http://127.0.0.1:${proxy.port}`, ...more },
       stdio: ["ignore", "ignore", "ignore"],
     }).exited;

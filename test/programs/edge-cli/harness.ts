@@ -1,7 +1,7 @@
 /** The edge command line within the test's process: words in, exit code and texts out. */
-import type { Environment } from "../../../src/programs/edge-cli/command/environment.ts";
-import { runCommand } from "../../../src/programs/edge-cli/command/run-command.ts";
-import { verbs } from "../../../src/programs/edge-cli/verbs.ts";
+import type { Environment } from "../../../src/programs/svc/edge/command/environment.ts";
+import { runCommand } from "../../../src/programs/svc/edge/command/run-command.ts";
+import { verbs } from "../../../src/programs/svc/edge/verbs.ts";
 import type { LooseJson } from "../../harness/loose-json.ts";
 
 export interface Said {

@@ -1,9 +1,9 @@
 /** Installs a release over a program, and dies by `kill -9` at a step that is named. */
 
-import { Failure } from "../../../src/programs/edge-cli/command/exit.ts";
-import { sourceOf } from "../../../src/programs/edge-cli/update/release-source.ts";
-import { currentProgram, offeredUpdate } from "../../../src/programs/edge-cli/update/update.ts";
 import { stateAt } from "../../../src/programs/edge-daemon/state/directory.ts";
+import { Failure } from "../../../src/programs/svc/edge/command/exit.ts";
+import { sourceOf } from "../../../src/programs/svc/edge/update/release-source.ts";
+import { currentProgram, offeredUpdate } from "../../../src/programs/svc/edge/update/update.ts";
 import { trusted } from "./releases.ts";
 
 const [program = "", folder = "", release = "", step = ""] = process.argv.slice(2);

@@ -2,11 +2,14 @@
 import { expect, test } from "bun:test";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Failure } from "../../../src/programs/edge-cli/command/exit.ts";
-import type { InstallStep } from "../../../src/programs/edge-cli/update/install.ts";
-import { putBack } from "../../../src/programs/edge-cli/update/install.ts";
-import { releaseKeys } from "../../../src/programs/edge-cli/update/keys.ts";
-import { piecesOf } from "../../../src/programs/edge-cli/update/release-source.ts";
+import { prepare, stateAt } from "../../../src/programs/edge-daemon/state/directory.ts";
+import { takeLock } from "../../../src/programs/edge-daemon/state/lock.ts";
+import type { DaemonStatus } from "../../../src/programs/edge-daemon/state/status.ts";
+import { Failure } from "../../../src/programs/svc/edge/command/exit.ts";
+import type { InstallStep } from "../../../src/programs/svc/edge/update/install.ts";
+import { putBack } from "../../../src/programs/svc/edge/update/install.ts";
+import { releaseKeys } from "../../../src/programs/svc/edge/update/keys.ts";
+import { piecesOf } from "../../../src/programs/svc/edge/update/release-source.ts";
 import {
   announceTrial,
   beginTrial,
@@ -14,11 +17,8 @@ import {
   hasFailed,
   holdTrial,
   isWelcomed,
-} from "../../../src/programs/edge-cli/update/trial.ts";
-import { restartOnTrial } from "../../../src/programs/edge-cli/update/update.ts";
-import { prepare, stateAt } from "../../../src/programs/edge-daemon/state/directory.ts";
-import { takeLock } from "../../../src/programs/edge-daemon/state/lock.ts";
-import type { DaemonStatus } from "../../../src/programs/edge-daemon/state/status.ts";
+} from "../../../src/programs/svc/edge/update/trial.ts";
+import { restartOnTrial } from "../../../src/programs/svc/edge/update/update.ts";
 import { scratch } from "../../harness/scratch.ts";
 import { until } from "../../harness/until.ts";
 import { trusted, writeRelease } from "./releases.ts";

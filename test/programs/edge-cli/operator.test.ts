@@ -220,7 +220,7 @@ test("hosts are listed, tagged, held, accepted and revoked, by id or name", asyn
   expect((await run("host", "accept", "ops-1")).json.not_accepting).toEqual([]);
   const declined = await edge(["host", "revoke", id], { env, answers: ["no"] });
   expect([declined.code, (await run("ls", "--tag", "b")).json.items.length]).toEqual([1, 1]);
-  expect((await run("host", "revoke", "ops-1")).code).toBe(0);
+  expect((await run("host", "revoke", "ops-1", "--yes")).code).toBe(0);
   expect((await run("keys", "revoke-remote", id)).code).toBe(4);
   expect((await run("host", "hold", "ops-1")).code).toBe(4);
   expect((await run("ls", "--revoked")).json.items.some((host: { node_id: string }) => host.node_id === id)).toBe(true);
@@ -306,7 +306,7 @@ test("logout revokes the host and wipes its state; a host that is unknown is don
   expect((await edge(words, { env })).code).toBe(4);
   expect((await edge([...words, "--force"], { env })).code).toBe(0);
   const other = await enrolled("--name", "out-2");
-  await run("host", "revoke", other.id);
+  await run("host", "revoke", other.id, "--yes");
   expect((await edge(["logout", "--state-dir", other.state.path, "--no-service"], { env })).code).toBe(0);
   expect(existsSync(other.state.path)).toBe(false);
   const third = await enrolled("--name", "out-3");

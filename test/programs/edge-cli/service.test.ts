@@ -2,12 +2,12 @@
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { agentVariable, launchdAgent } from "../../../src/programs/edge-cli/unit/launchd.ts";
-import { serviceFor } from "../../../src/programs/edge-cli/unit/service.ts";
-import { unitName, unitSpec } from "../../../src/programs/edge-cli/unit/spec.ts";
-import { systemdUnit } from "../../../src/programs/edge-cli/unit/systemd.ts";
 import { prepare, stateAt } from "../../../src/programs/edge-daemon/state/directory.ts";
 import { newKey, writeIdentity, writeKey } from "../../../src/programs/edge-daemon/state/identity.ts";
+import { agentVariable, launchdAgent } from "../../../src/programs/svc/edge/unit/launchd.ts";
+import { serviceFor } from "../../../src/programs/svc/edge/unit/service.ts";
+import { unitName, unitSpec } from "../../../src/programs/svc/edge/unit/spec.ts";
+import { systemdUnit } from "../../../src/programs/svc/edge/unit/systemd.ts";
 import { scratch } from "../../harness/scratch.ts";
 import { edge } from "./harness.ts";
 

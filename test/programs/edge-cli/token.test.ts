@@ -1,8 +1,8 @@
 /** What a host believes of an enrollment token and of the service that answers (docs/reference/edge-cli.md). */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { Failure } from "../../../src/programs/edge-cli/command/exit.ts";
-import { readToken, requireService } from "../../../src/programs/edge-cli/host/token.ts";
+import { Failure } from "../../../src/programs/svc/edge/command/exit.ts";
+import { readToken, requireService } from "../../../src/programs/svc/edge/host/token.ts";
 import { keyOfSeed, publicHalf, signed } from "../../actors/edge/vectors.ts";
 import { scratch } from "../../harness/scratch.ts";
 import { sha256 } from "./releases.ts";
@@ -69,7 +69,7 @@ test("a token is read from its text and from the code that is shown beside it", 
 
 // Of its own process: what the service's code registers is not there.
 test("the program reads a token where nothing of the service is loaded", async () => {
-  const main = join(import.meta.dir, "../../../src/programs/edge-cli/main.ts");
+  const main = join(import.meta.dir, "../../../src/programs/svc/edge/main.ts");
   const state = join(scratch("edge-token"), "state");
   const child = Bun.spawn(
     [process.execPath, main, "enroll", "-", "--dry-run", "--json", "--non-interactive", "--state-dir", state],

@@ -10,7 +10,7 @@ import { scratch } from "../../harness/scratch.ts";
 import { until } from "../../harness/until.ts";
 import { edge } from "./harness.ts";
 
-const main = join(import.meta.dir, "../../../src/programs/edge-cli/main.ts");
+const main = join(import.meta.dir, "../../../src/programs/svc/edge/main.ts");
 let at: EdgeFixture;
 let env: Record<string, string>;
 const json = (...words: readonly string[]) => edge(words, { env: { ...env, SVC_OUTPUT: "json" } });
@@ -208,7 +208,7 @@ test("a host that is held is skipped, one that is revoked ends by itself with 3"
   const done = await shown("fleet", "run", "tags=try", "--", "true");
   expect([done.code, done.out]).toEqual([0, expect.stringContaining("try-3: skipped, NotAccepting")]);
   expect((await json("host", "accept", "try-3")).json.accepting).toBe(true);
-  expect((await json("host", "revoke", "try-1")).code).toBe(0);
+  expect((await json("host", "revoke", "try-1", "--yes")).code).toBe(0);
   expect(await first.child?.exited).toBe(3);
   const words = ["logout", "--no-service", "--state-dir", second.state.path];
   expect((await edge(words, { env })).code).toBe(0);

@@ -1,14 +1,14 @@
 /** Words of the edge command line: verbs, flags, values, and what they mean (docs/reference/edge-cli.md). */
 import { expect, test } from "bun:test";
-import { Failure } from "../../../src/programs/edge-cli/command/exit.ts";
-import { type FlagTable, readWords } from "../../../src/programs/edge-cli/command/flags.ts";
-import { createOutput, plain, tableOf } from "../../../src/programs/edge-cli/command/output.ts";
-import { orderOf } from "../../../src/programs/edge-cli/fleet/order.ts";
-import { policyFlags, policyOf } from "../../../src/programs/edge-cli/fleet/policy.ts";
-import { exitOfRun } from "../../../src/programs/edge-cli/fleet/result.ts";
-import { serviceAddress } from "../../../src/programs/edge-cli/service/address.ts";
-import { refusal } from "../../../src/programs/edge-cli/service/refusal.ts";
-import { verbs } from "../../../src/programs/edge-cli/verbs.ts";
+import { Failure, usageFailure } from "../../../src/programs/svc/edge/command/exit.ts";
+import { type FlagTable, readWords } from "../../../src/programs/svc/edge/command/flags.ts";
+import { createOutput, plain, tableOf } from "../../../src/programs/svc/edge/command/output.ts";
+import { orderOf } from "../../../src/programs/svc/edge/fleet/order.ts";
+import { policyFlags, policyOf } from "../../../src/programs/svc/edge/fleet/policy.ts";
+import { exitOfRun } from "../../../src/programs/svc/edge/fleet/result.ts";
+import { refusal } from "../../../src/programs/svc/edge/service/refusal.ts";
+import { verbs } from "../../../src/programs/svc/edge/verbs.ts";
+import { serviceAddress } from "../../../src/programs/svc/session/address.ts";
 import { edge } from "./harness.ts";
 
 const table = {
@@ -157,13 +157,13 @@ test.each([
 
 test("plain http leaves this machine only when that is said", () => {
   for (const url of ["https://a.test/x/", "http://localhost:1", "http://127.0.0.9:1", "http://[::1]:1"])
-    expect(serviceAddress(url, "it", false)).toBe(url.replace(/\/$/, ""));
+    expect(serviceAddress(url, "it", false, usageFailure)).toBe(url.replace(/\/$/, ""));
   for (const url of ["http://a.test", "http://127.0.0.1.a.test", "http://localhost.a.test", "http://0.0.0.0"]) {
-    expect(() => serviceAddress(url, "it", false)).toThrow(Failure);
-    expect(serviceAddress(url, "it", true)).toBe(url);
+    expect(() => serviceAddress(url, "it", false, usageFailure)).toThrow(Failure);
+    expect(serviceAddress(url, "it", true, usageFailure)).toBe(url);
   }
   for (const url of ["ftp://a", "a.test", "", "https://u:p@a.test", "file:///etc"])
-    expect(() => serviceAddress(url, "it", true)).toThrow(Failure);
+    expect(() => serviceAddress(url, "it", true, usageFailure)).toThrow(Failure);
 });
 
 test("what hosts and users wrote does not steer the terminal", () => {

@@ -1,0 +1,58 @@
+/** What went wrong, for people and for programs: message, code, every issue with its place, request id. */
+import { ApiError, type Issue } from "../../client/errors.ts";
+import { exitOf, Failure } from "../frame/exit.ts";
+import { exits } from "../frame/exits.ts";
+import { escaped, Safe, say } from "./inert.ts";
+import type { Output } from "./output.ts";
+
+/** Written to standard error, in the format of the answer. */
+export function tellFailure(error: unknown, output: Output): void {
+  if (output.format === "text") tellPeople(error, output);
+  else tellPrograms(error, output);
+}
+
+function tellPeople(error: unknown, output: Output): void {
+  const { red, dim } = output.noteColours;
+  const refusal = error instanceof ApiError ? error : null;
+  const code = refusal === null ? "" : ` (${refusal.code})`;
+  const [first = "", ...more] = messageOf(error).split("\n");
+  output.note(say`${red("error:")} ${first}${code}`);
+  for (const line of more) output.note(say`  ${line}`);
+  for (const issue of refusal?.issues ?? []) output.note(say`  ${issueText(issue)}`);
+  const hint = hintOf(error);
+  if (hint !== null) output.note(say`${hint}`);
+  if (refusal !== null && refusal.requestId !== null) output.note(say`${dim(`request id ${refusal.requestId}`)}`);
+}
+
+function tellPrograms(error: unknown, output: Output): void {
+  const refusal = error instanceof ApiError ? error : null;
+  const said = {
+    code: refusal?.code ?? (error instanceof Failure ? error.code : exitOf(error)),
+    message: messageOf(error),
+    exit: exits[exitOf(error)],
+    status: refusal?.status ?? null,
+    issues: refusal?.issues ?? [],
+    request_id: refusal?.requestId ?? null,
+  };
+  output.note(new Safe(escaped(JSON.stringify({ error: said }))));
+}
+
+/** `spec.tools[0].name, line 12: …` */
+export function issueText({ path, line, message, code }: Issue): string {
+  const place = [path, line === null ? "" : `line ${line}`].filter((part) => part !== "").join(", ");
+  return `${place === "" ? "" : `${place}: `}${message}${code === null ? "" : ` (${code})`}`;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** What to do next, where there is something to be done. */
+function hintOf(error: unknown): string | null {
+  if (error instanceof Failure) return error.hint;
+  if (!(error instanceof ApiError)) return null;
+  const { required } = error.body;
+  if (typeof required === "string") return `It needs the scope ${required}; \`svc whoami\` tells which ones you have.`;
+  if (error.status === 401) return "Sign in with `svc login`, or give an API key with --api-key.";
+  return error.retryAfter === null ? null : `It may be tried again in ${error.retryAfter} s.`;
+}
