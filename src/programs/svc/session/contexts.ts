@@ -18,7 +18,7 @@ export interface Contexts {
   readonly contexts: Readonly<Record<string, NamedContext>>;
 }
 
-export const contextsFile = (io: Pick<Io, "env">): string => join(configDirectory(io), "config.yaml");
+const contextsFile = (io: Pick<Io, "env">): string => join(configDirectory(io), "config.yaml");
 
 /** @throws Failure `failed` for a file that is none of ours */
 export async function readContexts(io: Io): Promise<Contexts> {

@@ -35,7 +35,7 @@ export type Grant = (SignedIn | GivenKey | Developer) & {
 
 type Grants = Readonly<Record<string, Grant>>;
 
-export const tokensFile = (io: Pick<Io, "env">): string => join(configDirectory(io), "tokens.json");
+const tokensFile = (io: Pick<Io, "env">): string => join(configDirectory(io), "tokens.json");
 
 async function readGrants(io: Io): Promise<Grants> {
   const text = await readText(tokensFile(io));
