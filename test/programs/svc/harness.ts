@@ -1,6 +1,6 @@
 /** The command line within the test's process: words in, exit code and texts out. */
 import type { Command } from "commander";
-import type { Io } from "../../../src/programs/svc/frame/io.ts";
+import type { Io } from "../../../src/programs/svc/process/io.ts";
 import { assemble, run } from "../../../src/programs/svc/program.ts";
 import type { LooseJson } from "../../harness/loose-json.ts";
 

@@ -214,7 +214,7 @@ test("workflows: registered, judged, drawn, compared, with schedules, deleted", 
   expect((await run(["workflows", "get", "timed"])).code).toBe(4);
 });
 
-test("runs: followed, signalled, paused, cancelled with compensation, retried, forked, migrated", async () => {
+test("runs: followed, signalled, paused, cancelled, retried, forked, migrated", async () => {
   const failed = await run(["runs", "run", "order-saga", "-i", "order=A-1", "-i", "carrier=none"]);
   expect([failed.code, failed.err]).toEqual([1, expect.stringContaining("undid")]);
   const begun = await json("workflows", "run", "order-saga", "--version", "1.0.0", "-i", "order=A-2", "--detach");
@@ -289,7 +289,7 @@ test("a list is shown again when it changes, and ends with Ctrl-C", async () => 
   expect([said.code, said.lines.length]).toEqual([0, 2]);
 });
 
-test("every list prints an array of records, in the same order each time, and a table beside it", async () => {
+test("every list is an array of records, in the same order each time, or a table", async () => {
   for (const words of [
     ["agents", "list"],
     ["executions", "list"],
@@ -305,7 +305,7 @@ test("every list prints an array of records, in the same order each time, and a 
   }
 });
 
-test("svc edge carries the sign-in and the options of the command line, and ends with the same codes", async () => {
+test("svc edge has the sign-in and options of the others, and ends with the same codes", async () => {
   const token = await run(["edge", "token", "create", "--name", "web-1"]);
   expect([token.code, token.out.split(".").length]).toEqual([0, 3]);
   expect((await json("edge", "ls")).items).toEqual([]);

@@ -3,7 +3,7 @@
  * processes from spending the same one.
  */
 import { join } from "node:path";
-import type { Io } from "../frame/io.ts";
+import type { Io } from "../process/io.ts";
 import { configDirectory, locked, readText, replaceText } from "./files.ts";
 
 /** Tokens of a person who signed in at an issuer. */
