@@ -2,6 +2,7 @@
 import { stringify } from "yaml";
 import type { Json } from "../kernel/json.ts";
 import { Problem } from "../kernel/problem.ts";
+import { type Descriptions, described } from "./descriptions.ts";
 import type { AnyShape, Definitions, JsonSchema } from "./shape.ts";
 import type { TextPaths } from "./text-paths.ts";
 import { malformed, maxDepth, readYaml, tooDeep } from "./yaml-document.ts";
@@ -9,16 +10,17 @@ import { malformed, maxDepth, readYaml, tooDeep } from "./yaml-document.ts";
 /** Bytes of a manifest. */
 export const maxManifestBytes = 1024 * 1024;
 
-/** A shape as a JSON Schema document (2020-12). */
-export function manifestSchema(title: string, shape: AnyShape): JsonSchema {
+/** A shape as a JSON Schema document (2020-12), its fields described. */
+export function manifestSchema(title: string, shape: AnyShape, descriptions: Descriptions): JsonSchema {
   const definitions: Definitions = new Map();
   const schema = shape.declared.schema(definitions);
-  return {
+  const document = {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     title,
     ...schema,
     $defs: Object.fromEntries(definitions),
   };
+  return described(document, descriptions);
 }
 
 /**

@@ -112,6 +112,7 @@ export async function openContext(
     streams,
     tenants: identity.tenants,
     openIssuers: openIssuers(validated.identity, identity),
+    issuerProbes: identity.issuerProbes,
     signInRealms: identity.signInRealms,
     realmOf: (tenant) => realmOf(validated.identity, tenant),
     members: identity.members,

@@ -13,6 +13,8 @@ import { credentials } from "../features/credentials/feature.ts";
 import { dashboard } from "../features/dashboard/feature.ts";
 import { deadLetters } from "../features/dead-letters/feature.ts";
 import { developmentIssuer } from "../features/development-issuer/feature.ts";
+import { doctor } from "../features/doctor/feature.ts";
+import { documentation } from "../features/documentation/feature.ts";
 import { edgeAgentCalls } from "../features/edge/agent-calls/feature.ts";
 import { edgeCommands } from "../features/edge/commands/feature.ts";
 import { edgeEnrollment } from "../features/edge/enrollment/feature.ts";
@@ -39,6 +41,7 @@ import { models } from "../features/models/feature.ts";
 import { operationTools } from "../features/operation-tools/feature.ts";
 import { pipeline } from "../features/pipeline/feature.ts";
 import { references } from "../features/references/feature.ts";
+import { samples } from "../features/samples/feature.ts";
 import { schedules } from "../features/schedules/feature.ts";
 import { seal } from "../features/seal/feature.ts";
 import { secrets } from "../features/secrets/feature.ts";
@@ -50,6 +53,7 @@ import { intake } from "../features/stimuli/intake/feature.ts";
 import { sources } from "../features/stimuli/sources/feature.ts";
 import { storageViolations } from "../features/storage-violations/feature.ts";
 import { swarms } from "../features/swarms/feature.ts";
+import { tenantExport } from "../features/tenant-export/feature.ts";
 import { tenants } from "../features/tenants/feature.ts";
 import { toolServers } from "../features/tool-servers/feature.ts";
 import { tools } from "../features/tools/feature.ts";
@@ -108,12 +112,15 @@ export const features = [
   swarms,
   cluster,
   deadLetters,
+  doctor,
+  samples,
   sources,
   waits,
   classification,
   intake,
   history,
   dashboard,
+  documentation,
   consoleFeature,
   credentials,
   colony,
@@ -133,4 +140,5 @@ export const features = [
   usageReports,
   usageUpkeep,
   usageMeters,
+  tenantExport,
 ] as const satisfies readonly AnyFeature[];

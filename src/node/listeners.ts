@@ -88,7 +88,11 @@ export function createApps(
   const publicApp = createApp({
     routes: [
       ...routes,
-      ...documentRoutes(routes, { version, publicUrl: config.publicUrl, schemas: schemasOf(declared) }),
+      ...documentRoutes(
+        routes,
+        { version, publicUrl: config.publicUrl, schemas: schemasOf(declared) },
+        config.mode === "development" ? "console/" : "docs/",
+      ),
     ],
     authenticator: identity.authenticator,
     audit: features.find(({ requestAudit }) => requestAudit !== undefined)?.requestAudit ?? null,

@@ -24,6 +24,8 @@ export async function openWindow(
   options: NonNullable<Parameters<Browser["newContext"]>[0]> = {},
 ): Promise<{ readonly context: BrowserContext; readonly page: Page; readonly complaints: string[] }> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
+  // What is awaited in vain is named before the test's own time is up.
+  context.setDefaultTimeout(15_000);
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on("pageerror", (error) => complaints.push(error.message));

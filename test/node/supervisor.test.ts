@@ -63,6 +63,15 @@ describe("as processes", () => {
     expect(Math.min(...answered)).toBeGreaterThan(0);
   });
 
+  test("the page of metrics names every series of a node, with its type", async () => {
+    const [place] = places();
+    const text = await (await fetch(`http://127.0.0.1:${place?.metrics_port}/metrics`)).text();
+    const served = [...text.matchAll(/^# TYPE (svc_\w+) (\w+)$/gm)].map(([, name, type]) => `${name} ${type}`);
+    const page = readFileSync(join(import.meta.dir, "../../docs/reference/metrics.md"), "utf8");
+    const named = [...page.matchAll(/^\| `(svc_(?!edge_daemon)\w+)` +\| (\w+) +\|/gm)];
+    expect(named.map(([, name, type]) => `${name} ${type}`).sort()).toEqual(served.sort());
+  });
+
   test("a node that is killed comes back, and its agents end as they would have", async () => {
     const { body } = await nodes.call("POST", "/v1/agents", manifest({ script: [shell("sleep 2"), say("done")] }));
     const starts = Array.from({ length: 6 }, () =>

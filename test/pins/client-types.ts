@@ -62,6 +62,7 @@ const spare = (types: string): string =>
         "",
       )
       .replace(/^ *headers: \{\n *\[name: string\]: unknown;\n *\};\n/gm, "")
+      .replace(/^export type (webhooks|\$defs) = .*\n/gm, "")
       .replace(/^( *)parameters: \{\n *\};\n/gm, "$1parameters: {};\n")
       // Of a path; those of an operation follow its own name.
       .replace(/^ {8}parameters: \{\};\n(?= {8}\w+: operations)/gm, ""),

@@ -14,6 +14,7 @@ import type { TextPaths } from "../../manifest/text-paths.ts";
 import { isContextName } from "../../policy/security/spec.ts";
 import { patternCovers } from "../../tool/catalog.ts";
 import { context } from "./context.ts";
+import { agentDescriptions } from "./descriptions.ts";
 import { outputHandler } from "./execution/delivery.ts";
 import { execution, iterationTimeout, reserved } from "./execution/execution.ts";
 import { schedule } from "./execution/schedule.ts";
@@ -118,7 +119,7 @@ const manifest = object({ ...head("Agent"), metadata: metadata.required(), spec:
 );
 
 /** The JSON Schema (2020-12) of such manifests. It says less than the rules: what it refuses is refused. */
-export const agentSchema = manifestSchema("Manifest of an agent", manifest);
+export const agentSchema = manifestSchema("Manifest of an agent", manifest, agentDescriptions);
 export const agentTextPaths: TextPaths | null = manifest.declared.texts;
 
 export type ManifestCheck =

@@ -1,4 +1,5 @@
 /** The manifest of a workflow as a whole, and what a run interprets. */
+
 import { isObject, type Json } from "../../kernel/json.ts";
 import { manifestSchema } from "../../manifest/document.ts";
 import { Fields } from "../../manifest/fields.ts";
@@ -17,6 +18,7 @@ import { warnOfUnboundedMaps } from "./checks/maps.ts";
 import { findMissingPaths } from "./checks/missing-paths.ts";
 import { warnOfPaths } from "./checks/reachable.ts";
 import { Ways } from "./checks/ways.ts";
+import { workflowDescriptions } from "./descriptions.ts";
 import type { JudgedWorkflow, WorkflowOffer } from "./judged.ts";
 import type { Reading } from "./members.ts";
 import { metadata, noMetadata } from "./metadata.ts";
@@ -81,7 +83,7 @@ const spec = object({
 const manifest = object({ ...head("Workflow"), metadata: metadata.required(), spec: spec.required() });
 
 /** The JSON Schema (2020-12) of such manifests. It says less than the rules: what it refuses is refused. */
-export const workflowSchema = manifestSchema("Manifest of a workflow", manifest);
+export const workflowSchema = manifestSchema("Manifest of a workflow", manifest, workflowDescriptions);
 
 const texts = manifest.declared.texts ?? {};
 /** Where a manifest holds text, bare or in a wrapper. */

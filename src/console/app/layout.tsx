@@ -77,7 +77,7 @@ export function Layout() {
         <div className="px-3 pb-2">
           <Button className="w-full justify-start text-ink-faint" onClick={() => showPalette(true)}>
             <Search aria-hidden />
-            <span className="flex-1 text-left font-normal">Search or go to …</span>
+            <span className="flex-1 text-left font-normal">Search …</span>
             <kbd className="rounded border border-line px-1 text-2xs">Ctrl K</kbd>
           </Button>
         </div>

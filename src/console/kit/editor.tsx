@@ -42,7 +42,7 @@ export function Editor({ label, value, language, onChange, findings = none, heig
         extensions: [
           editing(language),
           EditorState.readOnly.of(isFixed),
-          EditorView.contentAttributes.of({ "aria-label": label }),
+          EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
           EditorView.updateListener.of((update) => {
             if (update.docChanged) change.current?.(update.state.doc.toString());
           }),

@@ -62,6 +62,31 @@ const known: Readonly<Record<string, readonly [Tone, LucideIcon]>> = {
   discarded: ["neutral", Ban],
   revoked: ["neutral", Ban],
   archived: ["neutral", Ban],
+  // Hosts, and the commands and runs of a fleet.
+  unhealthy: ["warn", CircleAlert],
+  disconnected: ["neutral", CircleDashed],
+  outstanding: ["info", Clock],
+  redeemed: ["good", CheckCircle2],
+  awaiting_approval: ["violet", Clock],
+  dispatched: ["info", LoaderCircle],
+  halting: ["warn", LoaderCircle],
+  cancelling: ["warn", LoaderCircle],
+  complete: ["good", CheckCircle2],
+  halted: ["bad", CircleAlert],
+  ok: ["good", CheckCircle2],
+  err: ["bad", CircleAlert],
+  refused: ["bad", CircleAlert],
+  lost: ["bad", CircleAlert],
+  not_started: ["neutral", CircleDashed],
+  // Stimuli.
+  classification_failed: ["bad", CircleAlert],
+  start_failed: ["bad", CircleAlert],
+  // Tool servers and calls.
+  stopped: ["neutral", CircleDashed],
+  starting: ["info", LoaderCircle],
+  success: ["good", CheckCircle2],
+  interrupted: ["warn", CircleAlert],
+  withdrawn: ["neutral", Ban],
 };
 
 /** `timed_out` → `timed out` */

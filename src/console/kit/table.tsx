@@ -44,7 +44,7 @@ export interface TableProps<T> {
   readonly linkOf?: (row: T) => string | null;
   readonly onOpen?: (row: T) => void;
   /** What can be done with several rows at once; absent: rows cannot be selected. */
-  readonly bulk?: (selected: readonly T[], clear: () => void) => ReactNode;
+  readonly bulk?: ((selected: readonly T[], clear: () => void) => ReactNode) | undefined;
   readonly loading?: boolean;
   readonly error?: unknown;
   readonly retry?: () => void;
@@ -274,7 +274,7 @@ function Rows<T extends RowData>({
                   key={column.id}
                   role="gridcell"
                   className={classes(
-                    "min-w-0 truncate",
+                    "min-w-0 truncate [&>*]:align-middle",
                     column.wide && "max-md:hidden",
                     column.right && "text-right tabular-nums",
                   )}

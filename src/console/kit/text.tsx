@@ -119,7 +119,9 @@ export function CopyButton({
 export function Command({ text }: { readonly text: string }) {
   return (
     <span className="flex min-w-0 items-center gap-1 rounded-control border border-line bg-sunken py-1 pr-1 pl-2.5 text-left">
-      <code className="min-w-0 flex-1 overflow-x-auto whitespace-pre text-xs">{text}</code>
+      <code tabIndex={0} className="min-w-0 flex-1 overflow-x-auto whitespace-pre text-xs">
+        {text}
+      </code>
       <CopyButton value={text} label="Copy the command" />
     </span>
   );

@@ -11,6 +11,7 @@ import { securityContexts } from "../security-contexts/feature.ts";
 import { tools } from "../tools/feature.ts";
 import { countDeployed } from "./deploy.ts";
 import { agentEvents, eraseHistories, forgetOrigins } from "./events.ts";
+import { exported } from "./exported.ts";
 import { agentNames } from "./names.ts";
 import type { AgentChange } from "./parts.ts";
 import type { AgentUse } from "./port.ts";
@@ -23,6 +24,7 @@ import { tellOfAgent } from "./telling.ts";
 
 export const agents = defineFeature({
   name: "agents",
+  exported,
   tenantTables: ["agent_events", "agent_versions", "agents"],
   schemas: named,
   needs: { audit, changes, references, securityContexts, tools },

@@ -5,6 +5,7 @@ import { audit } from "../audit/feature.ts";
 import { colony } from "../colony/feature.ts";
 import { defineFeature } from "../feature.ts";
 import { incidents } from "../incidents/feature.ts";
+import { exported } from "./exported.ts";
 import { billingMetrics } from "./metrics.ts";
 import { paymentProbe } from "./probe.ts";
 import { openSelling, placesOf } from "./purchases/open.ts";
@@ -24,6 +25,7 @@ import { createProcessing } from "./webhook/processing.ts";
 
 export const billing = defineFeature({
   name: "billing",
+  exported,
   needs: { audit, colony, incidents },
   schemas: { ...named, ...purchases },
   settings: {

@@ -27,8 +27,6 @@ const atOnce = 200;
 const leavingMs = 2000;
 const bounds = { perTenant: 5_000, total: 20_000 } as const;
 
-export type Announcing = ReturnType<typeof createAnnouncing>;
-
 export function createAnnouncing({ store, watched, tell, counted, dropped, warn }: AnnouncingOptions) {
   const outgoing = new Outgoing(bounds);
   let timer: ReturnType<typeof setTimeout> | null = null;

@@ -30,6 +30,9 @@ const types: Readonly<Record<string, string>> = {
   woff2: "font/woff2",
 };
 
+/** Media types of the files. */
+export const fileTypes = Object.values(types).map((type) => type.split(";")[0] ?? type);
+
 /** @returns null where the console was not built and cannot be built here @throws Error for sources that do not build */
 export async function openBuilt(dataDir: string, prefersShipped: boolean): Promise<BuiltConsole> {
   const shipped = join(root, "dist/console");

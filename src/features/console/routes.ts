@@ -6,7 +6,7 @@ import { media, reply } from "../../http/answer.ts";
 import { definePublicRoute, defineRoute, type Route } from "../../http/route.ts";
 import type { NodeContext } from "../feature.ts";
 import type { SignInIssuers } from "../sign-in/port.ts";
-import { type BuiltConsole, openBuilt } from "./files.ts";
+import { type BuiltConsole, fileTypes, openBuilt } from "./files.ts";
 import { Caller } from "./schema.ts";
 
 type Node = Pick<NodeContext, "dataDir" | "development" | "publicUrl" | "warn">;
@@ -43,7 +43,7 @@ export function consoleRoutes(node: Node, signIn: SignInIssuers): Route[] {
       summary: "A page of the console, or a file of it",
       hidden: true,
       params: Type.Object({ "*": Type.String() }),
-      responses: { 200: media("text/html") },
+      responses: { 200: media("text/html", ...fileTypes) },
       handler: async ({ params, request, url }) => {
         const path = params["*"];
         const file = path.startsWith("assets/") ? path.slice("assets/".length) : null;

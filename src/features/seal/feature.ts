@@ -16,6 +16,7 @@ import { securityContexts } from "../security-contexts/feature.ts";
 import { tools } from "../tools/feature.ts";
 import { waitingCalls } from "../waiting-calls/feature.ts";
 import { createAttempts } from "./attempts.ts";
+import { exported } from "./exported.ts";
 import { createAdmission } from "./invoke/admission.ts";
 import { createCallers } from "./invoke/caller.ts";
 import { createChecks } from "./invoke/checks.ts";
@@ -47,6 +48,7 @@ const erasedAtOnce = 1000;
 
 export const seal = defineFeature({
   name: "seal",
+  exported,
   needs: {
     audit,
     edgeKeys,

@@ -6,6 +6,7 @@ import { executions } from "../executions/feature.ts";
 import { defineFeature } from "../feature.ts";
 import { managementTools } from "../management-tools/feature.ts";
 import { tools } from "../tools/feature.ts";
+import { exported } from "./exported.ts";
 import { swarmsProjection } from "./projection.ts";
 import { swarmReading } from "./reading.ts";
 import { swarmRecords } from "./records.ts";
@@ -20,6 +21,7 @@ const sweptAtOnce = 1_000;
 
 export const swarms = defineFeature({
   name: "swarms",
+  exported,
   schemas: { Swarm, SwarmDetail },
   tenantTables: ["swarm_messages", "swarm_locks", "swarms"],
   needs: { audit, executions, managementTools, tools },

@@ -9,7 +9,6 @@ import { type Operation, operation } from "./operation.ts";
 import { entryCodes } from "./refusals.ts";
 import { tagDescriptions } from "./tags.ts";
 
-export type { Operation } from "./operation.ts";
 export type OpenApiDocument = ReturnType<typeof openApiDocument>;
 
 export interface DocumentInfo {

@@ -23,6 +23,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   people: "People who sign in at the service's own issuer",
   runtimes: "What agents may be run with",
   schemas: "JSON Schemas of manifests, for editors",
+  samples: "Agents, workflows and webhooks to begin with",
   seal: "Sessions and signed calls of tools",
   secrets: "Named secrets for manifests and commands; values are never shown again",
   "security-contexts": "Which tools may be called, within which bounds, and what a person is asked about first",

@@ -43,8 +43,14 @@ export interface paths {
     "/v1/admin/dead-letters/{id}/replay": {
         post: operations["postAdminDeadLettersByIdReplay"];
     };
+    "/v1/admin/doctor": {
+        get: operations["getAdminDoctor"];
+    };
     "/v1/admin/llm/reload": {
         post: operations["postAdminLlmReload"];
+    };
+    "/v1/admin/llm/test": {
+        post: operations["postAdminLlmTest"];
     };
     "/v1/admin/rate-limits/overrides": {
         get: operations["getAdminRateLimitsOverrides"];
@@ -64,6 +70,9 @@ export interface paths {
         get: operations["getAdminTenantsBySlug"];
         delete: operations["deleteAdminTenantsBySlug"];
         patch: operations["patchAdminTenantsBySlug"];
+    };
+    "/v1/admin/tenants/{slug}/export": {
+        get: operations["getAdminTenantsBySlugExport"];
     };
     "/v1/admin/tenants/{slug}/restore": {
         post: operations["postAdminTenantsBySlugRestore"];
@@ -433,6 +442,9 @@ export interface paths {
     "/v1/runtimes": {
         get: operations["getRuntimes"];
     };
+    "/v1/samples": {
+        get: operations["getSamples"];
+    };
     "/v1/seal/attest": {
         post: operations["postSealAttest"];
     };
@@ -713,7 +725,6 @@ export interface paths {
         post: operations["postWorkflowsValidate"];
     };
 }
-export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         Agent: {
@@ -1776,6 +1787,12 @@ export interface components {
         };
         DiscardStimulus: {
             reason?: string | undefined;
+        };
+        DoctorCheck: {
+            message: string;
+            name: string;
+            remedy: string | null;
+            status: "ok" | "warn" | "fail";
         };
         EdgeEnrollmentToken: {
             expires_at: string;
@@ -3310,6 +3327,7 @@ export interface components {
             ids: string[];
         };
         ReplayStimulus: {
+            content?: unknown;
             force?: boolean | undefined;
             workflow?: string | undefined;
             workflow_version?: string | undefined;
@@ -3371,6 +3389,23 @@ export interface components {
             provisioning: "none" | "manual" | "pending" | "applied" | "failed";
             sso_url: string;
             updated_at: string | null;
+        };
+        Sample: {
+            description: string;
+            id: string;
+            kind: "agent" | "workflow" | "webhook";
+            manifests: {
+                kind: "agent" | "workflow";
+                name: string;
+                yaml: string;
+            }[];
+            requests: {
+                body: unknown;
+                method: string;
+                path: string;
+                summary: string;
+            }[];
+            title: string;
         };
         SealAttestation: {
             agent_id: string;
@@ -6543,7 +6578,6 @@ export interface components {
     headers: never;
     pathItems: never;
 }
-export type $defs = Record<string, never>;
 export interface operations {
     getWellKnownJwksJson: {
         parameters: {};
@@ -6679,7 +6713,24 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "*/*": string;
+                "application/json": {
+                    client_id?: string | undefined;
+                    client_secret?: string | undefined;
+                    grant_type: "client_credentials" | "password";
+                    password?: string | undefined;
+                    username?: string | undefined;
+                } & {
+                    [key: string]: unknown;
+                };
+                "application/x-www-form-urlencoded": {
+                    client_id?: string | undefined;
+                    client_secret?: string | undefined;
+                    grant_type: "client_credentials" | "password";
+                    password?: string | undefined;
+                    username?: string | undefined;
+                } & {
+                    [key: string]: unknown;
+                };
             };
         };
         responses: {
@@ -6824,6 +6875,19 @@ export interface operations {
             };
         };
     };
+    getAdminDoctor: {
+        parameters: {};
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        at: string;
+                        checks: components["schemas"]["DoctorCheck"][];
+                    };
+                };
+            };
+        };
+    };
     postAdminLlmReload: {
         parameters: {};
         responses: {
@@ -6838,6 +6902,34 @@ export interface operations {
                             provider: string;
                         }[];
                         status: "reloaded";
+                    };
+                };
+            };
+        };
+    };
+    postAdminLlmTest: {
+        parameters: {};
+        requestBody?: {
+            content: {
+                "application/json": {
+                    alias?: string | undefined;
+                };
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        alias: string;
+                        answer: string | null;
+                        elapsed_ms: number;
+                        error: {
+                            class: string;
+                            message: string;
+                        } | null;
+                        model: string | null;
+                        ok: boolean;
+                        provider: string | null;
                     };
                 };
             };
@@ -7008,6 +7100,20 @@ export interface operations {
             200: {
                 content: {
                     "application/json": components["schemas"]["Tenant"];
+                };
+            };
+        };
+    };
+    getAdminTenantsBySlugExport: {
+        parameters: {
+            path: {
+                slug: string;
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/x-tar": string;
                 };
             };
         };
@@ -9740,6 +9846,21 @@ export interface operations {
             200: {
                 content: {
                     "application/json": components["schemas"]["Runtimes"];
+                };
+            };
+        };
+    };
+    getSamples: {
+        parameters: {};
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        count: number;
+                        items: components["schemas"]["Sample"][];
+                        next_cursor: string | null;
+                        samples: components["schemas"]["Sample"][];
+                    };
                 };
             };
         };

@@ -24,7 +24,9 @@ export function requireFittingAnswers(): void {
 export function checkAnswers(): void {
   inspectAnswers(async (route, request, response) => {
     const isJson = mediaTypeOf(response) === "application/json";
-    const text = isJson ? await response.text() : null;
+    const bytes = isJson ? new Uint8Array(await response.arrayBuffer()) : null;
+    const isPacked = response.headers.get("content-encoding") === "gzip";
+    const text = bytes === null ? null : new TextDecoder().decode(isPacked ? Bun.gunzipSync(bytes) : bytes);
     const fault = text === null ? mediaFault(route, response) : jsonFault(route, response, JSON.parse(text));
     if (fault !== null) {
       const message = `${request.method} ${route?.path ?? "unmatched"} ${response.status}: ${fault}`;
@@ -32,7 +34,7 @@ export function checkAnswers(): void {
       console.error(message);
       return Response.json({ error: message, code: "internal_error", request_id: "" }, { status: 500 });
     }
-    return text === null ? response : new Response(text, response);
+    return bytes === null ? response : new Response(bytes, response);
   });
 }
 

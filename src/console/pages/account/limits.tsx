@@ -67,13 +67,13 @@ function Rates() {
             label="Bytes"
             used={storage.data.total_bytes_used}
             limit={storage.data.quota_bytes}
-            text={`${number.format(storage.data.total_bytes_used / gib)} of ${number.format(storage.data.quota_bytes / gib)} GiB`}
+            text={`${ofText(storage.data.total_bytes_used / gib, storage.data.quota_bytes / gib)} GiB`}
           />
           <Line
             label="Volumes"
             used={storage.data.volume_count}
             limit={storage.data.volume_limit}
-            text={`${storage.data.volume_count} of ${storage.data.volume_limit}`}
+            text={ofText(storage.data.volume_count, storage.data.volume_limit)}
           />
         </Panel>
       )}
@@ -88,14 +88,20 @@ function Rates() {
   );
 }
 
+/** Limits above this are none: the platform's own tenant has no real one. */
+const endless = 1e6;
+
+const ofText = (used: number, limit: number): string =>
+  limit > endless ? `${number.format(used)}, without a limit` : `${number.format(used)} of ${number.format(limit)}`;
+
 function Bucket({ bucket }: { readonly bucket: Rate }) {
-  const { bucket_name, scope_type, current_count, limit_value, resets_at } = bucket;
+  const { bucket: name, scope_type, current_count, limit_value, resets_at } = bucket;
   return (
     <Line
-      label={`${bucket_name.replaceAll("_", " ")}, ${scope_type}`}
+      label={`${name.replaceAll("_", " ")}, ${scope_type}`}
       used={current_count}
       limit={limit_value}
-      text={`${number.format(current_count)} of ${number.format(limit_value)}`}
+      text={ofText(current_count, limit_value)}
       beside={
         <>
           resets <Ago at={resets_at} />

@@ -1,3 +1,7 @@
 import type { PageEntry } from "../../app/page-entry.ts";
 
-export const workflowPages: readonly PageEntry[] = [];
+export const workflowPages: readonly PageEntry[] = [
+  { path: "/workflows", load: () => import("./list.tsx"), name: "Workflows" },
+  { path: "/workflows/new", load: () => import("./edit.tsx"), name: "NewWorkflow" },
+  { path: "/workflows/$ref", load: () => import("./workflow.tsx"), name: "WorkflowPage" },
+];

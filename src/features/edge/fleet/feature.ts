@@ -10,6 +10,7 @@ import { edgeHosts } from "../hosts/feature.ts";
 import { hostTargets } from "../hosts/port.ts";
 import { edgeRunStream } from "../run-stream/feature.ts";
 import { fleetActivities } from "./activities.ts";
+import { exported } from "./exported.ts";
 import { fleetMetrics } from "./metrics.ts";
 import { createHostCalls } from "./one-host.ts";
 import { fleetRunProjection } from "./projection.ts";
@@ -26,6 +27,7 @@ import { createSweep } from "./sweep.ts";
 
 export const edgeFleet = defineFeature({
   name: "edge/fleet",
+  exported,
   needs: { audit, edgeCommands, edgeGroups, edgeHosts, edgeRunStream, securityContexts },
   schemas: { FleetRunEvent, ...named },
   tenantTables: ["edge_run_targets", "edge_runs", "edge_run_requests", "edge_settings"],

@@ -2,6 +2,7 @@
 import { audit } from "../../audit/feature.ts";
 import { defineFeature } from "../../feature.ts";
 import { edgeHosts } from "../hosts/feature.ts";
+import { exported } from "./exported.ts";
 import { groupsByName } from "./port.ts";
 import { groupRecords } from "./records.ts";
 import { groupRoutes } from "./routes.ts";
@@ -10,6 +11,7 @@ import { createGroups } from "./service.ts";
 
 export const edgeGroups = defineFeature({
   name: "edge/groups",
+  exported,
   needs: { audit, edgeHosts },
   schemas: named,
   tenantTables: ["edge_groups"],

@@ -4,6 +4,7 @@ import { audit } from "../../audit/feature.ts";
 import { changes } from "../../changes/feature.ts";
 import { defineFeature } from "../../feature.ts";
 import { edgeCommands } from "../commands/feature.ts";
+import { exported } from "./exported.ts";
 import { hostFacts } from "./facts.ts";
 import { hostRecords } from "./records.ts";
 import { hostRoutes } from "./routes.ts";
@@ -12,6 +13,7 @@ import { createHosts } from "./service.ts";
 
 export const edgeHosts = defineFeature({
   name: "edge/hosts",
+  exported,
   needs: { audit, changes, edgeCommands },
   schemas: named,
   tenantTables: ["edge_host_keys", "edge_hosts"],

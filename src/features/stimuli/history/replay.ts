@@ -14,7 +14,7 @@ import { type Arrival, receiverOf } from "../../../../actors/stimulus/stimulus.t
 import { asProblem, internalError } from "../../../http/problem.ts";
 import type { Sql, Transaction } from "../../../store/postgres/pool.ts";
 import type { Audit, AuditedBy } from "../../audit/port.ts";
-import { type Intake, type IntakeAnswer, routedAnswer } from "../intake/port.ts";
+import { type Intake, type IntakeAnswer, readContent, routedAnswer, type WrittenContent } from "../intake/port.ts";
 import type { Sources } from "../sources/port.ts";
 import type { HeldRow, HistoryRecords } from "./records.ts";
 import type { BulkReplayed, ReplayBody } from "./schema.ts";
@@ -50,6 +50,8 @@ export interface ReplayRequest {
   readonly override: Arrival["override"];
   /** Also what was routed or discarded, and under a key that was used. */
   readonly force: boolean;
+  /** In the place of what is stored; null: as it came. */
+  readonly edited: Omit<WrittenContent, "isText"> | null;
 }
 
 export type Replays = ReturnType<typeof createReplays>;
@@ -77,7 +79,7 @@ export function createReplays({ sql, records, audit, sources, intake, concluded,
    * @returns its id
    * @throws Problem 404, 409
    */
-  async function admit(actor: Actor, asked: string, { override, force }: ReplayRequest): Promise<string> {
+  async function admit(actor: Actor, asked: string, { override, force, edited }: ReplayRequest): Promise<string> {
     const { tenant } = actor;
     return sql.begin(async (tx: Transaction) => {
       const { id, ...row } = await hold(tx, tenant, asked);
@@ -94,6 +96,7 @@ export function createReplays({ sql, records, audit, sources, intake, concluded,
           force,
           workflow: override?.workflow ?? null,
           workflow_version: override?.version ?? null,
+          ...(edited === null ? {} : { edited_sha256: edited.contentSha256 }),
         },
       });
       return id;
@@ -106,12 +109,18 @@ export function createReplays({ sql, records, audit, sources, intake, concluded,
       report("stimulus_release_failed", { tenant, stimulus_id: id, error: String(error) });
     });
 
-  async function arrivalOf({ tenant, identity }: Actor, id: string, { override }: ReplayRequest): Promise<Arrival> {
+  async function arrivalOf(
+    { tenant, identity }: Actor,
+    id: string,
+    { override, edited }: ReplayRequest,
+  ): Promise<Arrival> {
     const stored = await records.stored(tenant, id);
     if (stored === null) throw stimulusNotFound();
     const registered = await sources.sourceOf(tenant, stored.source);
     return {
       ...stored,
+      // What was edited was never signed: the digest of the signed bytes is not its own.
+      ...(edited === null ? {} : { ...edited, guard: null }),
       channel: "replay",
       // The caller who replays waits for the outcome, however deliveries of this source are acknowledged.
       acknowledge: "routed",
@@ -155,7 +164,7 @@ export function createReplays({ sql, records, audit, sources, intake, concluded,
 
   async function replayOne(actor: Actor, id: string): Promise<BulkReplayed["results"][number]> {
     try {
-      const { answer } = await replay(actor, id, { override: null, force: false });
+      const { answer } = await replay(actor, id, { override: null, force: false, edited: null });
       const { body } = answer;
       return { id, stimulus_id: body.stimulus_id, workflow_execution_id: body.workflow_execution_id, code: null };
     } catch (error) {
@@ -223,16 +232,22 @@ function earlierAnswer(row: FullStimulusRow): IntakeAnswer {
   return routedAnswer({ id, runId: run_id, detail: classification, takenBy: taken_by });
 }
 
-/** @throws Problem 422 */
-export function readReplay({ workflow, workflow_version, force = false }: ReplayBody): ReplayRequest {
+/** @throws Problem 413, 422 */
+export function readReplay({ workflow, workflow_version, force = false, content }: ReplayBody): ReplayRequest {
   for (const [path, text] of Object.entries({ workflow, workflow_version })) {
     if (text !== undefined && !isStorable(text)) throw invalidAt("validation_failed", path, unusableText);
   }
+  const edited = content === undefined ? null : editedOf(content);
   if (workflow === undefined) {
-    if (workflow_version === undefined) return { override: null, force };
+    if (workflow_version === undefined) return { override: null, force, edited };
     throw invalidAt("validation_failed", "workflow", "is required where there is a workflow_version");
   }
-  return { override: { workflow, version: workflow_version ?? null }, force };
+  return { override: { workflow, version: workflow_version ?? null }, force, edited };
+}
+
+function editedOf(value: unknown): NonNullable<ReplayRequest["edited"]> {
+  const { isText: _, ...content } = readContent(value);
+  return content;
 }
 
 export const stimulusNotFound = () => new Problem("stimulus_not_found", "There is no such stimulus");

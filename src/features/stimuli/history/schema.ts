@@ -35,6 +35,9 @@ export const ReplayBody = Type.Object(
     workflow: Type.Optional(Reference),
     workflow_version: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
     force: Type.Optional(Type.Boolean()),
+    content: Type.Optional(
+      Type.Unknown({ description: "In the place of the stored content: a text, or a value that is taken as JSON" }),
+    ),
   },
   { examples: [{ workflow: "on-push", force: true }] },
 );

@@ -2,15 +2,13 @@
 
 import type { Identity } from "../../../../actors/identity/identity.ts";
 import { starterOf } from "../../../../actors/identity/starter.ts";
-import { invalidAt, Problem } from "../../../../actors/kernel/problem.ts";
-import { contentOf } from "../../../../actors/stimulus/content.ts";
+import { invalidAt } from "../../../../actors/kernel/problem.ts";
 import { parseSource } from "../../../../actors/stimulus/routing.ts";
 import { type Arrival, receiverOf } from "../../../../actors/stimulus/stimulus.ts";
-import { sha256Hex } from "../../../lib/digest.ts";
 import type { Sources } from "../sources/port.ts";
 import { checkedKey } from "./acceptance.ts";
 import { acknowledgement } from "./acknowledgement.ts";
-import { maxContentBytes } from "./webhooks.ts";
+import { readContent } from "./written-content.ts";
 
 export interface ApiStimulus {
   readonly source: string;
@@ -30,8 +28,7 @@ export async function arrivalOf(
     const rule = "must be 1–128 printable ASCII characters without / ? # % and blanks, first one alphanumeric";
     throw invalidAt("validation_failed", "source", rule);
   }
-  const { bytes, isText } = contentBytes(body.content);
-  const { content, encoding } = contentOf(bytes);
+  const { isText, ...content } = readContent(body.content);
   const key = keyOf(body, headers);
   const found = await sourceOf(tenant, source);
   const registered = found?.enabled ? found : null;
@@ -40,11 +37,8 @@ export async function arrivalOf(
     source,
     channel: "api",
     acknowledge: acknowledgement(headers, registered),
-    content,
-    contentEncoding: encoding,
+    ...content,
     contentType: isText ? null : "application/json",
-    contentSize: bytes.byteLength,
-    contentSha256: sha256Hex(bytes),
     headers: {},
     headersTruncated: false,
     key,
@@ -55,23 +49,6 @@ export async function arrivalOf(
     receivedBy: receiverOf(identity),
     startedBy: starterOf(identity),
   };
-}
-
-/** A text as it is, any other value as compact JSON. */
-function contentBytes(content: unknown): { readonly bytes: Uint8Array; readonly isText: boolean } {
-  const isText = typeof content === "string";
-  const text = isText ? content : JSON.stringify(content);
-  if (content === null || content === undefined || text.trim() === "") {
-    throw invalidAt("validation_failed", "content", "is required and may not be blank");
-  }
-  if (!text.isWellFormed()) throw invalidAt("validation_failed", "content", "holds a lone surrogate");
-  const bytes = Buffer.from(text, "utf8");
-  if (bytes.byteLength > maxContentBytes) {
-    throw new Problem("body_too_large", `The content is larger than ${maxContentBytes} bytes`, {
-      limit_bytes: maxContentBytes,
-    });
-  }
-  return { bytes, isText };
 }
 
 /** The body's own key, else that of the first of two headers. */

@@ -9,6 +9,7 @@ import { runs } from "../../workflows/runs/feature.ts";
 import { waits } from "../../workflows/waits/feature.ts";
 import { classification } from "../classification/feature.ts";
 import { sources } from "../sources/feature.ts";
+import { exported } from "./exported.ts";
 import { stimulusMetrics } from "./metrics.ts";
 import { openStimuli } from "./open.ts";
 import { intakeRoutes } from "./routes.ts";
@@ -16,6 +17,7 @@ import { named } from "./schema.ts";
 
 export const intake = defineFeature({
   name: "stimuli/intake",
+  exported,
   tenantTables: ["stimuli", "stimulus_keys"],
   schemas: named,
   needs: { changes, sources, waits, classification, runs, limits },

@@ -2,6 +2,7 @@
 import { changes } from "../../changes/feature.ts";
 import { changesOfStimuli } from "../../changes/port.ts";
 import { defineFeature } from "../../feature.ts";
+import { exported } from "./exported.ts";
 import { watchActivity } from "./looking-back.ts";
 import { noteActivity } from "./noting.ts";
 import { waitRecords } from "./records.ts";
@@ -10,6 +11,7 @@ import { telling } from "./telling.ts";
 
 export const waits = defineFeature({
   name: "workflows/waits",
+  exported,
   tenantTables: ["workflow_waits", "stimulus_takers"],
   needs: { changes },
   open({ sql, runtime, now, info }, { changes }) {

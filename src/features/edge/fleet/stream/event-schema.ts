@@ -65,4 +65,14 @@ const Failure = Type.Object({ ...of, reason: Text, code: Text, message: Text });
 
 const End = Type.Object({ ...of, status: RunStatus, outcome, reason: Nullable(Text), ...totals, summary: Summary });
 
+/** By the names that streams carry them under. */
+export const fleetEvents = {
+  fleet_started: Started,
+  fleet_status: Status,
+  command_progress: Progress,
+  command_result: Result,
+  error: Failure,
+  fleet_result: End,
+};
+
 export const FleetRunEvent = Type.Union([Started, Status, Progress, Result, Failure, End]);

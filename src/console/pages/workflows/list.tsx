@@ -1,0 +1,86 @@
+/** Definitions of workflows. */
+import { Plus, Workflow as WorkflowIcon } from "lucide-react";
+import { answer, type Schemas } from "../../../programs/client/client.ts";
+import { svc } from "../../app/api.ts";
+import { useCan } from "../../app/session.ts";
+import { ButtonLink } from "../../kit/button.tsx";
+import { FilterBar, SearchFilter, useFilters } from "../../kit/filters.tsx";
+import { useList } from "../../kit/list.ts";
+import { Empty, Page } from "../../kit/page.tsx";
+import { Badge } from "../../kit/status.tsx";
+import { type Column, DataTable } from "../../kit/table.tsx";
+import { inert } from "../../kit/text.tsx";
+import { Ago } from "../../kit/time.tsx";
+
+type Workflow = Schemas["Workflow"];
+
+const columns: readonly Column<Workflow>[] = [
+  {
+    id: "name",
+    title: "Name",
+    width: "minmax(9rem, 1.2fr)",
+    cell: ({ name }) => <span className="font-medium">{inert(name)}</span>,
+  },
+  {
+    id: "description",
+    title: "What it does",
+    wide: true,
+    width: "minmax(10rem, 2fr)",
+    cell: ({ description }) => inert(description),
+  },
+  { id: "version", title: "Version", width: "6rem", cell: ({ version }) => inert(version) },
+  { id: "scope", title: "Scope", wide: true, width: "5rem", cell: ({ scope }) => <Badge>{scope}</Badge> },
+  {
+    id: "runs",
+    title: "Runs",
+    wide: true,
+    right: true,
+    width: "5rem",
+    cell: ({ execution_count }) => execution_count.toLocaleString("en"),
+  },
+  { id: "updated", title: "Changed", width: "7rem", cell: ({ updated_at }) => <Ago at={updated_at} /> },
+];
+
+export function Workflows() {
+  const can = useCan();
+  const [{ tag }] = useFilters();
+  const list = useList<Workflow>(["workflow", "list", tag], (cursor) =>
+    answer(
+      svc.GET("/v1/workflows", {
+        params: {
+          query: {
+            visible: true,
+            limit: 100,
+            ...(tag === undefined ? {} : { tag }),
+            ...(cursor === undefined ? {} : { cursor }),
+          },
+        },
+      }),
+    ),
+  );
+  const make = can("workflow:deploy") && (
+    <ButtonLink to="/workflows/new" look="primary">
+      <Plus aria-hidden />
+      New workflow
+    </ButtonLink>
+  );
+  return (
+    <Page title="Workflows" actions={make}>
+      <FilterBar names={["tag"]}>
+        <SearchFilter name="tag" label="Tag" />
+      </FilterBar>
+      <DataTable
+        {...list}
+        name="workflows"
+        columns={columns}
+        idOf={({ id }) => id}
+        linkOf={({ name }) => `/workflows/${name}`}
+        empty={
+          <Empty icon={WorkflowIcon} title="No workflow yet" actions={make}>
+            A workflow leads agents, commands and people through states.
+          </Empty>
+        }
+      />
+    </Page>
+  );
+}

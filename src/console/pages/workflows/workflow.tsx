@@ -1,0 +1,204 @@
+/** One workflow: its graph, its manifest, its versions, its schedules; from here it is started. */
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { Play, Trash2 } from "lucide-react";
+import { useMemo, useState } from "react";
+import { answer, type Schemas } from "../../../programs/client/client.ts";
+import { svc } from "../../app/api.ts";
+import { useCan } from "../../app/session.ts";
+import { Button } from "../../kit/button.tsx";
+import { Code, Difference } from "../../kit/code.tsx";
+import { Confirm, Dialog } from "../../kit/dialog.tsx";
+import { Select } from "../../kit/field.tsx";
+import { useFilters } from "../../kit/filters.tsx";
+import { Flow } from "../../kit/flow.tsx";
+import { Loading, Page, Panel, Trouble } from "../../kit/page.tsx";
+import { SchemaForm, useSchemaValue } from "../../kit/schema-form.tsx";
+import { Badge } from "../../kit/status.tsx";
+import { Tabs } from "../../kit/tabs.tsx";
+import { inert } from "../../kit/text.tsx";
+import { manifestText } from "../runs/model/queries.ts";
+import { ManifestEditor } from "./edit.tsx";
+import { readDefinition } from "./model/definition.ts";
+import { definitionGraph } from "./model/graph.ts";
+import { Schedules } from "./schedules.tsx";
+
+export function WorkflowPage() {
+  const { ref = "" } = useParams({ strict: false }) as { ref?: string };
+  const [filters, change] = useFilters();
+  const can = useCan();
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const [asked, ask] = useState<"start" | "delete" | null>(null);
+  const { data, error, isPending } = useQuery({
+    queryKey: ["workflow", "text-of", ref],
+    queryFn: () => manifestText(ref),
+  });
+  const definition = useMemo(() => (data === undefined ? null : readDefinition(data)), [data]);
+  const graph = useMemo(() => (definition === null ? null : definitionGraph(definition)), [definition]);
+  if (isPending) return <Loading className="p-6" />;
+  if (error !== null)
+    return (
+      <Page title={ref}>
+        <Trouble error={error} />
+      </Page>
+    );
+  return (
+    <Page
+      title={definition?.name ?? ref}
+      beside={definition?.version != null && <Badge>{inert(definition.version)}</Badge>}
+      about={
+        <Link to="/runs" search={{ q: definition?.name ?? ref } as never} className="text-accent hover:underline">
+          Its runs
+        </Link>
+      }
+      actions={
+        <>
+          {can("workflow:run") && (
+            <Button look="primary" onClick={() => ask("start")}>
+              <Play aria-hidden />
+              Start
+            </Button>
+          )}
+          {can("workflow:delete") && (
+            <Button look="danger" onClick={() => ask("delete")}>
+              <Trash2 aria-hidden />
+              Delete
+            </Button>
+          )}
+        </>
+      }
+    >
+      <Tabs
+        chosen={filters.tab ?? "graph"}
+        onChoose={(tab) => change({ tab: tab === "graph" ? "" : tab })}
+        tabs={[
+          {
+            id: "graph",
+            label: "Graph",
+            content: (
+              <Panel flush>{graph !== null && <Flow graph={graph} label={`Graph of ${ref}`} height="36rem" />}</Panel>
+            ),
+          },
+          {
+            id: "edit",
+            label: "Manifest",
+            content:
+              filters.tab === "edit" &&
+              (can("workflow:deploy") ? (
+                <ManifestEditor first={data} />
+              ) : (
+                <Panel flush>
+                  <Code label="Manifest" language="yaml" height="36rem" value={data} />
+                </Panel>
+              )),
+          },
+          { id: "versions", label: "Versions", content: filters.tab === "versions" && <Versions name={ref} /> },
+          { id: "schedules", label: "Schedules", content: filters.tab === "schedules" && <Schedules name={ref} /> },
+        ]}
+      />
+      {asked === "start" && <Start name={ref} schema={definition?.inputSchema ?? null} onClose={() => ask(null)} />}
+      <Confirm
+        open={asked === "delete"}
+        onClose={() => ask(null)}
+        danger
+        typed={definition?.name ?? ref}
+        title="Delete this workflow?"
+        about="All its versions and schedules are removed. Records of its runs stay."
+        verb="Delete"
+        onConfirm={async () => {
+          await answer(svc.DELETE("/v1/workflows/{ref}", { params: { path: { ref } } }));
+          await queries.invalidateQueries({ queryKey: ["workflow"] });
+          await navigate({ to: "/workflows" });
+        }}
+      />
+    </Page>
+  );
+}
+
+function Start({
+  name,
+  schema,
+  onClose,
+}: {
+  readonly name: string;
+  readonly schema: Readonly<Record<string, unknown>> | null;
+  readonly onClose: () => void;
+}) {
+  const { check, ...input } = useSchemaValue(schema, schema === null ? {} : undefined);
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const navigate = useNavigate();
+  const start = async () => {
+    if (!(await check())) return;
+    setBusy(true);
+    setError(null);
+    try {
+      const params = { path: { ref: name } };
+      const { execution_id } = await answer(
+        svc.POST("/v1/workflows/{ref}/run", { params, body: { input: input.value ?? {} } }),
+      );
+      await navigate({ to: `/runs/${execution_id}` });
+    } catch (failure) {
+      setError(failure);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      size="large"
+      title={`Start ${name}`}
+      actions={
+        <Button look="primary" busy={busy} onClick={() => void start()}>
+          Start
+        </Button>
+      }
+    >
+      <SchemaForm label="Input" root="input" schema={schema} {...input} onSubmit={() => void start()} />
+      {error !== null && <Trouble error={error} />}
+    </Dialog>
+  );
+}
+
+function Versions({ name }: { readonly name: string }) {
+  const { data, error } = useQuery({
+    queryKey: ["workflow", "versions", name],
+    queryFn: () => answer(svc.GET("/v1/workflows/{ref}/versions", { params: { path: { ref: name } } })),
+  });
+  if (error !== null) return <Trouble error={error} />;
+  if (data === undefined) return <Loading />;
+  return <Compared name={name} versions={data.items} />;
+}
+
+function Compared({
+  name,
+  versions,
+}: {
+  readonly name: string;
+  readonly versions: readonly Schemas["WorkflowVersion"][];
+}) {
+  const [before, setBefore] = useState(versions[1]?.version ?? versions[0]?.version ?? "");
+  const [after, setAfter] = useState(versions[0]?.version ?? "");
+  const texts = useQuery({
+    queryKey: ["workflow", "compared", name, before, after],
+    queryFn: () => Promise.all([manifestText(name, before), manifestText(name, after)]),
+  });
+  const choices = versions.map(({ version }) => ({ value: version, label: version }));
+  return (
+    <div className="flex flex-col gap-3">
+      <div className="flex flex-wrap gap-3">
+        <Select label="From" className="w-40" value={before} choices={choices} onChange={setBefore} />
+        <Select label="To" className="w-40" value={after} choices={choices} onChange={setAfter} />
+      </div>
+      {texts.error !== null && <Trouble error={texts.error} />}
+      {texts.data !== undefined && (
+        <Panel flush>
+          <Difference language="yaml" before={texts.data[0]} after={texts.data[1]} />
+        </Panel>
+      )}
+    </div>
+  );
+}
