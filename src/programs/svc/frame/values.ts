@@ -32,7 +32,7 @@ export function instant(name: string, text: string | undefined, now: number): st
 }
 
 /** `name=value`, split at the first sign. @throws Failure `usage` */
-function pair(name: string, text: string): readonly [name: string, value: string] {
+export function pair(name: string, text: string): readonly [name: string, value: string] {
   const at = text.indexOf("=");
   if (at <= 0) throw usageFailure(`${name} must be name=value, not ${text}`);
   return [text.slice(0, at), text.slice(at + 1)];
