@@ -12,7 +12,6 @@ import { keepAddresses, startSupervisor } from "./node/supervisor.ts";
 const programs = `The command line: npm run -s svc -- --help
 
 Beside it, with the same settings:
-  npm run -s dead-letters -- --help messages that failed for good: look at them, send them again
   npm run -s waiting-messages -- --help messages that wait for another version: look at them, drop them
   npm run -s partitions -- --help   changes the number of partitions, with the nodes stopped
   npm run -s migrate                brings the schema up to date, ahead of an upgrade`;

@@ -1,7 +1,7 @@
 /** The page of the command line, out of the tree of its commands. */
 import type { Command, Option } from "commander";
-import type { Io } from "../../src/programs/svc/frame/io.ts";
 import { examplesOf } from "../../src/programs/svc/frame/verb.ts";
+import type { Io } from "../../src/programs/svc/process/io.ts";
 import { assemble } from "../../src/programs/svc/program.ts";
 
 /** Help is made for no terminal and asks for nothing. */

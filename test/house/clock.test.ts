@@ -15,6 +15,7 @@ const allowed: Readonly<Record<string, string>> = {
   "src/adapters/sandbox/stillness.ts": "compared with times of files, which this machine writes",
   "src/adapters/sandbox/docker/private-images.ts": "compared with times of files, which this machine writes",
   "src/programs/edge-daemon/clock.ts": "the machine of a host, which has no database; watched against a steady clock",
+  "src/programs/svc/process/process-io.ts": "the machine of a caller, which has no database",
   "src/programs/client/errors.ts": "runs on the machine of a caller; compared with a date of HTTP",
   "src/programs/bootstrap/transport.ts": "runs in a sandbox, without a database; compared with a date of HTTP",
 };

@@ -58,9 +58,9 @@ test.each([
   ["src/lib/secret.ts", "../main.ts", false],
   ["src/features/agents/routes.ts", "../../../test/harness/until.ts", false],
   ["src/programs/bootstrap/main.ts", "../../features/agents/routes.ts", false],
-  ["src/programs/dead-letters/main.ts", "../../node/config.ts", true],
-  ["src/programs/dead-letters/main.ts", "../../runtime/port.ts", true],
-  ["src/adapters/sandbox/process/end.ts", "../../../programs/dead-letters/main.ts", false],
+  ["src/programs/waiting-messages/main.ts", "../../node/config.ts", true],
+  ["src/programs/waiting-messages/main.ts", "../../runtime/port.ts", true],
+  ["src/adapters/sandbox/process/end.ts", "../../../programs/waiting-messages/main.ts", false],
 ])("%s importing %s: %p", (path, specifier, allowed) => {
   for (const statement of [
     `import { x } from "${specifier}";`,

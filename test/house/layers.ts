@@ -35,7 +35,6 @@ const below: Record<Layer, readonly Layer[]> = {
 const wired = [
   "src/main.ts",
   "src/programs/audit/main.ts",
-  "src/programs/dead-letters/main.ts",
   "src/programs/migrate/main.ts",
   "src/programs/partitions/main.ts",
   "src/programs/waiting-messages/main.ts",

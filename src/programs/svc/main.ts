@@ -1,5 +1,5 @@
 /** The command line `svc`: `npm run -s svc -- …` in a checkout, one file by `npm run -s build:cli`. */
-import { processIo } from "./frame/process-io.ts";
+import { processIo } from "./process/process-io.ts";
 import { run } from "./program.ts";
 
 const { io, flushed } = processIo();

@@ -2,16 +2,16 @@
 import { Command, CommanderError } from "commander";
 import { Unreachable } from "../client/errors.ts";
 import type { Context } from "./frame/context.ts";
-import { exitOf, Failure, usageFailure } from "./frame/exit.ts";
-import { type Exit, exits } from "./frame/exits.ts";
-import { addGlobals, type Globals } from "./frame/globals.ts";
 import { helpFormat } from "./frame/help.ts";
-import { type Io, variable } from "./frame/io.ts";
 import { addGroup, type Carry, carriedBy } from "./frame/verb.ts";
 import { type Entry, entries } from "./groups.ts";
 import { coloursFor } from "./output/colours.ts";
 import { tellFailure } from "./output/failures.ts";
 import { createOutput, type Format, type Output } from "./output/output.ts";
+import { exitOf, Failure, usageFailure } from "./process/exit.ts";
+import { type Exit, exits } from "./process/exits.ts";
+import { addGlobals, type Globals } from "./process/globals.ts";
+import { type Io, variable } from "./process/io.ts";
 import { programVersion } from "./version.ts";
 
 /**

@@ -21,7 +21,7 @@ usage:
   npm run -s waiting-messages -- retry <place>   has it, and those behind it, tried again
 
 They go on by themselves once a node that knows them runs. After a rollback that is to stay, drop them: a dead letter can
-be sent again later (npm run -s dead-letters). Either way the node that owns their partition begins it anew, and refuses
+be sent again later (svc dead-letters). Either way the node that owns their partition begins it anew, and refuses
 what it has in memory with 503.
 
 The settings are those of the service (DATABASE_URL, REDIS_URL, SVC_DATA_DIR, ...). SVC_MODE is development when

@@ -221,7 +221,7 @@ test("hosts are listed, tagged, held, accepted and revoked, by id or name", asyn
   const declined = await edge(["host", "revoke", id], { env, answers: ["no"] });
   expect([declined.code, (await run("ls", "--tag", "b")).json.items.length]).toEqual([1, 1]);
   expect((await run("host", "revoke", "ops-1", "--yes")).code).toBe(0);
-  expect((await run("keys", "revoke-remote", id)).code).toBe(4);
+  expect((await run("keys", "revoke-remote", id, "--yes")).code).toBe(4);
   expect((await run("host", "hold", "ops-1")).code).toBe(4);
   expect((await run("ls", "--revoked")).json.items.some((host: { node_id: string }) => host.node_id === id)).toBe(true);
 });

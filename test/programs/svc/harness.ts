@@ -1,6 +1,6 @@
 /** The command line within the test's process: words in, exit code and texts out. */
 import type { Command } from "commander";
-import type { Io } from "../../../src/programs/svc/frame/io.ts";
+import type { Io } from "../../../src/programs/svc/process/io.ts";
 import { assemble, run } from "../../../src/programs/svc/program.ts";
 import type { LooseJson } from "../../harness/loose-json.ts";
 
@@ -25,6 +25,8 @@ export interface SvcOptions {
   readonly columns?: number;
   /** Told whatever is written to standard error, as it comes. */
   readonly heard?: (text: string) => void;
+  /** Told whatever is written to standard output. */
+  readonly printed?: (text: string) => void;
   /** Runs another program: an editor, a browser. */
   readonly start?: (command: readonly string[]) => Promise<number | null>;
   readonly now?: () => number;
@@ -37,6 +39,7 @@ export function testIo(options: SvcOptions, texts: { out: string; err: string })
     env: { PATH: process.env.PATH, ...env },
     out: (text) => {
       texts.out += text;
+      options.printed?.(text);
     },
     async write(bytes) {
       texts.out += await new Response(bytes).text();

@@ -34,7 +34,7 @@ test("JSON and YAML mean the same text, and hold none of it that steers", async 
   }
 });
 
-test("a table fits the terminal: the widest columns give way, and wide signs count double", () => {
+test("a table fits the terminal: the widest columns give way, wide signs count double", () => {
   const style = (text: string) => new Safe(text);
   const wide = tableLines(["ID", "TEXT"], [["1", "日本".repeat(40)]], 40, style).map(({ text }) => text);
   for (const line of wide) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(40);
@@ -88,7 +88,7 @@ test.each([
   if (told !== "" && !isAsked && words[0] !== "edge") expect(JSON.parse(json.err).error.exit).toBe(code);
 });
 
-test("help is there for every command, wherever the word stands, with examples for each verb", async () => {
+test("help is there for every command, wherever the word stands, with examples", async () => {
   const verbs = await allVerbs();
   expect(verbs.length).toBeGreaterThan(60);
   for (const verb of verbs) {

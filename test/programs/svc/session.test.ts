@@ -69,7 +69,7 @@ async function ledBack(): Promise<void> {
   expect(await (await fetch(back)).text()).toContain("You are signed in");
 }
 
-test("a person signs in with the browser, and the tokens are for that person's eyes alone", async () => {
+test("a person signs in with the browser, and no other user can read the tokens", async () => {
   const realm = ["login", node.url, "--tenant", "svc-system", "--context", "mine"];
   const said = await signedIn(realm, async (address) => {
     await browser.open(address);
@@ -110,7 +110,7 @@ test("two commands that renew at once spend the refresh token once", async () =>
   expect((await here(["whoami"])).code).toBe(0);
 });
 
-test("a token that the service refuses is renewed, and what is refused for good says what to do", async () => {
+test("a refused token is renewed; what is refused for good says what to do", async () => {
   const good = tokens().mine;
   writeFileSync(file("tokens.json"), JSON.stringify({ mine: { ...good, access_token: "none" } }));
   expect((await here(["agents", "list"])).code).toBe(0);

@@ -1,6 +1,6 @@
 /** Completions of shells, made of the tree of commands: no call is needed while one types. */
 import type { Command } from "commander";
-import { usageFailure } from "../frame/exit.ts";
+import { usageFailure } from "../process/exit.ts";
 import { type Node, nodesOf } from "./words.ts";
 
 /** @throws Failure `usage` for a shell that is not known */

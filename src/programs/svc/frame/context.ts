@@ -3,10 +3,10 @@ import type { Command } from "commander";
 import type { Client } from "../../client/client.ts";
 import { inline } from "../output/inert.ts";
 import type { Output } from "../output/output.ts";
+import { Failure } from "../process/exit.ts";
+import type { Globals } from "../process/globals.ts";
+import type { Io } from "../process/io.ts";
 import type { Connection } from "../session/connection.ts";
-import { Failure } from "./exit.ts";
-import type { Globals } from "./globals.ts";
-import type { Io } from "./io.ts";
 
 export interface Context {
   readonly io: Io;

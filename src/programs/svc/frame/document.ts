@@ -1,6 +1,6 @@
 /** A file that holds one object. */
-import { usageFailure } from "./exit.ts";
-import type { Io } from "./io.ts";
+import { usageFailure } from "../process/exit.ts";
+import type { Io } from "../process/io.ts";
 import { textOf } from "./values.ts";
 
 /**

@@ -2,8 +2,8 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Failure, usageFailure } from "./exit.ts";
-import { type Io, variable } from "./io.ts";
+import { Failure, usageFailure } from "../process/exit.ts";
+import { type Io, variable } from "../process/io.ts";
 
 const fileMode = 0o600;
 

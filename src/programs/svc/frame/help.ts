@@ -57,7 +57,7 @@ export function helpFormat({ bold, cyan }: Colours): HelpConfiguration {
 }
 
 /** The words that lead to a command, the program's name included. */
-export function pathOf(command: Command): string {
+function pathOf(command: Command): string {
   const names: string[] = [];
   for (let at: Command | null = command; at !== null; at = at.parent) names.unshift(at.name());
   return names.join(" ");

@@ -5,8 +5,8 @@ import { follow } from "../../client/events.ts";
 import { items } from "../../client/pages.ts";
 import { say } from "../output/inert.ts";
 import type { Field } from "../output/output.ts";
+import { usageFailure } from "../process/exit.ts";
 import type { Context } from "./context.ts";
-import { usageFailure } from "./exit.ts";
 import { whole } from "./values.ts";
 import { type Arguments, addVerb, type OptionTable, type OptionValues, type Verb } from "./verb.ts";
 

@@ -1,8 +1,8 @@
 /** An answer as a file. */
 import { open } from "node:fs/promises";
 import { resolve } from "node:path";
-import { Failure } from "./exit.ts";
-import type { Io } from "./io.ts";
+import { Failure } from "../process/exit.ts";
+import type { Io } from "../process/io.ts";
 
 /**
  * Writes bytes as they come; `-` is standard output. Only the caller may read the file.

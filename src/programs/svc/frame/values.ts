@@ -1,6 +1,6 @@
 /** Values of words and options. Each reader names what it refuses. */
-import { usageFailure } from "./exit.ts";
-import type { Io } from "./io.ts";
+import { usageFailure } from "../process/exit.ts";
+import type { Io } from "../process/io.ts";
 
 /** A whole number within bounds; undefined stays. @throws Failure `usage` */
 export function whole(name: string, text: string | undefined, least: number, most: number): number | undefined {

@@ -1,8 +1,8 @@
 /** One verb of the command line, declared as a table: words, options, examples, what it does. */
 import { type Command, Option } from "commander";
+import type { Exit } from "../process/exits.ts";
+import { addGlobals, type Globals, globalsOf } from "../process/globals.ts";
 import type { Context } from "./context.ts";
-import type { Exit } from "./exits.ts";
-import { addGlobals, type Globals, globalsOf } from "./globals.ts";
 
 /** What an option means; with the values that it takes, where they are few. */
 export type OptionMeaning = string | { readonly meaning: string; readonly choices: readonly string[] };

@@ -1,12 +1,12 @@
 /** `svc api`: any route, as the caller. */
 import type { Command } from "commander";
-import { usageFailure } from "../frame/exit.ts";
-import type { Io } from "../frame/io.ts";
 import { saved } from "../frame/saved.ts";
 import { pair, textOrFile } from "../frame/values.ts";
 import { addVerb } from "../frame/verb.ts";
 import { lines } from "../output/inert.ts";
 import type { Output } from "../output/output.ts";
+import { usageFailure } from "../process/exit.ts";
+import type { Io } from "../process/io.ts";
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"];
 

@@ -1,5 +1,5 @@
 /** Colours of a terminal; none where it is none, with `NO_COLOR`, or with `--no-color`. */
-import type { Io } from "../frame/io.ts";
+import type { Io } from "../process/io.ts";
 import { inline, Safe } from "./inert.ts";
 
 export type Paint = (text: string | Safe) => Safe;

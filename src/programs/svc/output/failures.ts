@@ -1,7 +1,7 @@
 /** What went wrong, for people and for programs: message, code, every issue with its place, request id. */
 import { ApiError, type Issue } from "../../client/errors.ts";
-import { exitOf, Failure } from "../frame/exit.ts";
-import { exits } from "../frame/exits.ts";
+import { exitOf, Failure } from "../process/exit.ts";
+import { exits } from "../process/exits.ts";
 import { escaped, Safe, say } from "./inert.ts";
 import type { Output } from "./output.ts";
 

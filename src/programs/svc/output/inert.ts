@@ -8,7 +8,7 @@ import stripAnsi from "strip-ansi";
 const steering = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /** Text of many lines that can be written to a terminal: line breaks and tabs stay. */
-export const inert = (text: string): string => stripAnsi(text).replaceAll("\r\n", "\n").replaceAll(steering, "�");
+const inert = (text: string): string => stripAnsi(text).replaceAll("\r\n", "\n").replaceAll(steering, "�");
 
 /** The same on one line. */
 export const inline = (text: string): string => inert(text).replaceAll(/\s+/g, " ").trim();

@@ -1,5 +1,5 @@
 /** What the command line writes: lines and tables for people, JSON or YAML for programs; remarks to standard error. */
-import type { Io } from "../frame/io.ts";
+import type { Io } from "../process/io.ts";
 import { type CellKind, cell } from "./cells.ts";
 import { type Colours, coloursFor, painted } from "./colours.ts";
 import { escaped, inline, Safe, say, steers } from "./inert.ts";

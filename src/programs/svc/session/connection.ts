@@ -1,8 +1,8 @@
 /** Which service is called, by whom, in which tenant: options, then the environment, then the context. */
 import { type Client, createClient } from "../../client/client.ts";
-import { Failure, usageFailure } from "../frame/exit.ts";
-import type { Globals } from "../frame/globals.ts";
-import { type Io, variable } from "../frame/io.ts";
+import { Failure, usageFailure } from "../process/exit.ts";
+import type { Globals } from "../process/globals.ts";
+import { type Io, variable } from "../process/io.ts";
 import { serviceAddress } from "./address.ts";
 import { type NamedContext, readContexts } from "./contexts.ts";
 import { type Identity, identityOf } from "./identity.ts";

@@ -1,7 +1,7 @@
 /** Named contexts: which service, and in which tenant. `config.yaml` holds them; no secret stands in it. */
 import { join } from "node:path";
-import { Failure, usageFailure } from "../frame/exit.ts";
-import type { Io } from "../frame/io.ts";
+import { Failure, usageFailure } from "../process/exit.ts";
+import type { Io } from "../process/io.ts";
 import { configDirectory, readText, replaceText } from "./files.ts";
 
 export interface NamedContext {
@@ -18,7 +18,7 @@ export interface Contexts {
   readonly contexts: Readonly<Record<string, NamedContext>>;
 }
 
-export const contextsFile = (io: Pick<Io, "env">): string => join(configDirectory(io), "config.yaml");
+const contextsFile = (io: Pick<Io, "env">): string => join(configDirectory(io), "config.yaml");
 
 /** @throws Failure `failed` for a file that is none of ours */
 export async function readContexts(io: Io): Promise<Contexts> {

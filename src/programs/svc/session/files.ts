@@ -1,8 +1,8 @@
 /** Files of the command line: contexts in `config.yaml`, tokens beside it in a file that its owner alone can read. */
 import { mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { Failure } from "../frame/exit.ts";
-import { type Io, variable } from "../frame/io.ts";
+import { Failure } from "../process/exit.ts";
+import { type Io, variable } from "../process/io.ts";
 
 const directoryMode = 0o700;
 const fileMode = 0o600;

@@ -1,7 +1,7 @@
 /** Who calls: a key that was given, what a sign-in left, or the operator of a development node. */
-import { Failure } from "../frame/exit.ts";
-import type { Globals } from "../frame/globals.ts";
-import { type Io, variable } from "../frame/io.ts";
+import { Failure } from "../process/exit.ts";
+import type { Globals } from "../process/globals.ts";
+import { type Io, variable } from "../process/io.ts";
 import { developmentToken } from "./development.ts";
 import { changeGrant, type Developer, type Grant, grantOf } from "./tokens.ts";
 

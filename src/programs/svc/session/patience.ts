@@ -1,5 +1,5 @@
 /** Calls that may be repeated safely are, while the service is away for a moment, as while a node is replaced. */
-import { Failure } from "../frame/exit.ts";
+import { Failure } from "../process/exit.ts";
 
 const pausesMs = [300, 1_000, 2_500];
 const longestPauseMs = 10_000;

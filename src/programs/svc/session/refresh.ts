@@ -12,7 +12,7 @@ import {
   type TokenEndpointResponse,
 } from "oauth4webapi";
 import { Unreachable } from "../../client/errors.ts";
-import type { Io } from "../frame/io.ts";
+import type { Io } from "../process/io.ts";
 import { isLoopback } from "./address.ts";
 import type { Grant, SignedIn } from "./tokens.ts";
 

@@ -15,8 +15,8 @@ import {
   type TokenEndpointResponse,
   validateAuthResponse,
 } from "oauth4webapi";
-import { Failure } from "../frame/exit.ts";
-import type { Io } from "../frame/io.ts";
+import { Failure } from "../process/exit.ts";
+import type { Io } from "../process/io.ts";
 import { discovered, transport } from "./refresh.ts";
 
 export interface SignIn {

@@ -3,7 +3,7 @@
  * processes from spending the same one.
  */
 import { join } from "node:path";
-import type { Io } from "../frame/io.ts";
+import type { Io } from "../process/io.ts";
 import { configDirectory, locked, readText, replaceText } from "./files.ts";
 
 /** Tokens of a person who signed in at an issuer. */
@@ -35,7 +35,7 @@ export type Grant = (SignedIn | GivenKey | Developer) & {
 
 type Grants = Readonly<Record<string, Grant>>;
 
-export const tokensFile = (io: Pick<Io, "env">): string => join(configDirectory(io), "tokens.json");
+const tokensFile = (io: Pick<Io, "env">): string => join(configDirectory(io), "tokens.json");
 
 async function readGrants(io: Io): Promise<Grants> {
   const text = await readText(tokensFile(io));

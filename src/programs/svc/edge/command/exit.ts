@@ -1,5 +1,5 @@
 /** The failure that ends a verb of hosts; its codes are those of the whole command line. */
-import { type Exit, exits } from "../../frame/exits.ts";
+import { type Exit, exits } from "../../process/exits.ts";
 
 /** The name of a code; one that has none is a failure. */
 export const exitNamed = (code: number): Exit =>

@@ -1,6 +1,6 @@
 /** From words to an exit code: finds the verb, reads its flags, runs it, tells what went wrong. */
 import { EdgeFailure } from "../../../edge-daemon/state/failure.ts";
-import { type Exit, exits } from "../../frame/exits.ts";
+import { type Exit, exits } from "../../process/exits.ts";
 import { type Environment, variable } from "./environment.ts";
 import { exitNamed, Failure, usageFailure } from "./exit.ts";
 import { readWords } from "./flags.ts";

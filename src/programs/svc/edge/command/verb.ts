@@ -1,6 +1,6 @@
 /** What a verb of the command line is. */
 
-import type { Exit } from "../../frame/exits.ts";
+import type { Exit } from "../../process/exits.ts";
 import type { Environment } from "./environment.ts";
 import type { FlagTable, Words } from "./flags.ts";
 import type { Output } from "./output.ts";

@@ -1,5 +1,5 @@
 /** What the end of a run means for the exit code. */
-import type { Exit } from "../../frame/exits.ts";
+import type { Exit } from "../../process/exits.ts";
 
 export interface Summary {
   readonly ok: number;

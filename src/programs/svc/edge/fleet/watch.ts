@@ -1,6 +1,6 @@
 /** Begins or joins a run and follows it to its end, or leaves it going when it is interrupted. */
 
-import type { Exit } from "../../frame/exits.ts";
+import type { Exit } from "../../process/exits.ts";
 import type { Environment } from "../command/environment.ts";
 import { Failure } from "../command/exit.ts";
 import type { Output } from "../command/output.ts";

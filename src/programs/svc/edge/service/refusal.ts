@@ -1,6 +1,6 @@
 /** What a refusal of the service means to the command line. */
 
-import { exitOfRefusal } from "../../frame/exits.ts";
+import { exitOfRefusal } from "../../process/exits.ts";
 import { Failure } from "../command/exit.ts";
 
 /** @param body of the answer, whatever it is */

@@ -1,6 +1,6 @@
 /** Values that stand in no command line. */
-import { usageFailure } from "../../frame/exit.ts";
-import type { Io } from "../../frame/io.ts";
+import { usageFailure } from "../../process/exit.ts";
+import type { Io } from "../../process/io.ts";
 
 /** Of standard input, without the line break at its end. @throws Failure `usage` at a terminal, which would show it */
 export async function secretText(io: Io): Promise<string> {

@@ -1,10 +1,10 @@
 /** `svc context`: named services and tenants. */
 import type { Command } from "commander";
 import { confirm } from "../../frame/context.ts";
-import { Failure, usageFailure } from "../../frame/exit.ts";
 import { addList } from "../../frame/list.ts";
 import { addVerb } from "../../frame/verb.ts";
 import { say } from "../../output/inert.ts";
+import { Failure, usageFailure } from "../../process/exit.ts";
 import { serviceAddress } from "../../session/address.ts";
 import { type Contexts, checkedName, type NamedContext, readContexts, writeContexts } from "../../session/contexts.ts";
 import { changeGrant } from "../../session/tokens.ts";

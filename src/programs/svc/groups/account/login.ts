@@ -2,10 +2,10 @@
 import type { Command } from "commander";
 import { answer, createClient, type Schemas } from "../../../client/client.ts";
 import type { Context } from "../../frame/context.ts";
-import { Failure, usageFailure } from "../../frame/exit.ts";
-import { variable } from "../../frame/io.ts";
 import { addVerb } from "../../frame/verb.ts";
 import { say } from "../../output/inert.ts";
+import { Failure, usageFailure } from "../../process/exit.ts";
+import { variable } from "../../process/io.ts";
 import { isLoopback, serviceAddress } from "../../session/address.ts";
 import { usualUrl } from "../../session/connection.ts";
 import { checkedName, readContexts, writeContexts } from "../../session/contexts.ts";

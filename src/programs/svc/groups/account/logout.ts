@@ -1,9 +1,9 @@
 /** `svc logout`. */
 import type { Command } from "commander";
-import { Failure } from "../../frame/exit.ts";
-import { variable } from "../../frame/io.ts";
 import { addVerb } from "../../frame/verb.ts";
 import { say } from "../../output/inert.ts";
+import { Failure } from "../../process/exit.ts";
+import { variable } from "../../process/io.ts";
 import { readContexts } from "../../session/contexts.ts";
 import { changeGrant, grantOf } from "../../session/tokens.ts";
 

@@ -1,9 +1,9 @@
 /** `svc whoami` and `svc token`. */
 import type { Command } from "commander";
-import { Failure } from "../../frame/exit.ts";
 import { addVerb } from "../../frame/verb.ts";
 import { say } from "../../output/inert.ts";
 import type { Field } from "../../output/output.ts";
+import { Failure } from "../../process/exit.ts";
 import type { Connection } from "../../session/connection.ts";
 
 interface Caller {

@@ -3,12 +3,12 @@ import type { Command } from "commander";
 import { answer, type Client, type Schemas, yamlBody } from "../../../client/client.ts";
 import { type Context, confirm } from "../../frame/context.ts";
 import { edited } from "../../frame/editor.ts";
-import { usageFailure } from "../../frame/exit.ts";
 import { whole } from "../../frame/values.ts";
 import { addVerb } from "../../frame/verb.ts";
 import { tellFailure } from "../../output/failures.ts";
 import { say } from "../../output/inert.ts";
 import { tellWarnings } from "../../output/warnings.ts";
+import { usageFailure } from "../../process/exit.ts";
 import { agentId, findAgent } from "./find.ts";
 
 const about = { agent: "name or id" };

@@ -1,8 +1,8 @@
 /** `agents init`: a manifest to begin with, whose comments tell what may be changed. */
 import type { Command } from "commander";
-import { Failure } from "../../frame/exit.ts";
 import { addVerb } from "../../frame/verb.ts";
 import { say } from "../../output/inert.ts";
+import { Failure } from "../../process/exit.ts";
 
 const usualFile = "agent.yaml";
 

@@ -2,12 +2,12 @@
 import type { Command } from "commander";
 import { answer, type Schemas } from "../../../client/client.ts";
 import { given } from "../../frame/body.ts";
-import { usageFailure } from "../../frame/exit.ts";
 import { addList } from "../../frame/list.ts";
 import { addVerb } from "../../frame/verb.ts";
 import { diffLines } from "../../output/diff.ts";
 import { say } from "../../output/inert.ts";
 import type { Field } from "../../output/output.ts";
+import { usageFailure } from "../../process/exit.ts";
 import { agentId, findAgent } from "./find.ts";
 
 const fields: readonly Field<Schemas["AgentDetail"]>[] = [

@@ -4,10 +4,10 @@ import { answer } from "../../../client/client.ts";
 import { given, once } from "../../frame/body.ts";
 import { oneOf } from "../../frame/choice.ts";
 import type { Context } from "../../frame/context.ts";
-import { usageFailure } from "../../frame/exit.ts";
 import { jsonOrText, textOrFile } from "../../frame/values.ts";
 import { addVerb } from "../../frame/verb.ts";
 import { say } from "../../output/inert.ts";
+import { usageFailure } from "../../process/exit.ts";
 
 const about = { approval: "its id" };
 const memories = ["none", "execution", "tool"] as const;

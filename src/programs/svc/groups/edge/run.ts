@@ -2,9 +2,9 @@
 import type { Environment } from "../../edge/command/environment.ts";
 import { runCommand } from "../../edge/command/run-command.ts";
 import { verbs } from "../../edge/verbs.ts";
-import { usageFailure } from "../../frame/exit.ts";
-import type { Globals } from "../../frame/globals.ts";
-import { type Io, variable } from "../../frame/io.ts";
+import { usageFailure } from "../../process/exit.ts";
+import type { Globals } from "../../process/globals.ts";
+import { type Io, variable } from "../../process/io.ts";
 import { programVersion } from "../../version.ts";
 
 /** Options of the whole command line that have a value; the verbs of hosts know them not. */

@@ -2,11 +2,11 @@
 import type { Command } from "commander";
 import { answer } from "../../../client/client.ts";
 import { given } from "../../frame/body.ts";
-import { Failure } from "../../frame/exit.ts";
 import { addList } from "../../frame/list.ts";
 import { addGroup, addVerb } from "../../frame/verb.ts";
 import { bytes } from "../../output/cells.ts";
 import { say } from "../../output/inert.ts";
+import { Failure } from "../../process/exit.ts";
 import { aboutExecution, executionId } from "./find.ts";
 
 export function addFiles(executions: Command): void {

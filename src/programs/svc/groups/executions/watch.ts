@@ -1,9 +1,9 @@
 /** Follows an execution to its end. */
 import { answer, type Client } from "../../../client/client.ts";
 import type { Context } from "../../frame/context.ts";
-import type { Exit } from "../../frame/exits.ts";
 import { followed } from "../../frame/following.ts";
 import { lines } from "../../output/inert.ts";
+import type { Exit } from "../../process/exits.ts";
 import { eventText, partsOf } from "./events.ts";
 
 const ends: Readonly<Record<string, Exit>> = {

@@ -1,10 +1,10 @@
 /** `svc nodes`. */
 import type { Command } from "commander";
 import { answer, type Schemas } from "../../../client/client.ts";
-import { Failure } from "../../frame/exit.ts";
 import { addList } from "../../frame/list.ts";
 import { addVerb } from "../../frame/verb.ts";
 import type { Field } from "../../output/output.ts";
+import { Failure } from "../../process/exit.ts";
 
 const columns: readonly Field<Omit<Schemas["ClusterNode"], "grpc_address">>[] = [
   { name: "id", value: ({ node_id }) => node_id },

@@ -3,10 +3,10 @@ import type { Command } from "commander";
 import { answer } from "../../../client/client.ts";
 import { given, once } from "../../frame/body.ts";
 import { confirm } from "../../frame/context.ts";
-import { usageFailure } from "../../frame/exit.ts";
 import { instant, objectOf, whole } from "../../frame/values.ts";
 import { addVerb } from "../../frame/verb.ts";
 import { say } from "../../output/inert.ts";
+import { usageFailure } from "../../process/exit.ts";
 import { aboutRun, runId } from "./find.ts";
 import { watchRun } from "./watch.ts";
 

@@ -1,7 +1,7 @@
 /** The run that a word names. */
 import { answer, type Client } from "../../../client/client.ts";
-import { Failure, usageFailure } from "../../frame/exit.ts";
 import { isUuid } from "../../frame/names.ts";
+import { Failure, usageFailure } from "../../process/exit.ts";
 
 export const aboutRun = { run: "id; `last` is the newest one" };
 

@@ -2,7 +2,6 @@
 import type { Command } from "commander";
 import { answer, type Schemas } from "../../../client/client.ts";
 import { given } from "../../frame/body.ts";
-import { usageFailure } from "../../frame/exit.ts";
 import { followed } from "../../frame/following.ts";
 import { eventsOf } from "../../frame/known-events.ts";
 import { addList } from "../../frame/list.ts";
@@ -12,6 +11,7 @@ import { duration } from "../../output/cells.ts";
 import { painted } from "../../output/colours.ts";
 import { say } from "../../output/inert.ts";
 import type { Field } from "../../output/output.ts";
+import { usageFailure } from "../../process/exit.ts";
 import { aboutRun, runId } from "./find.ts";
 import { endOfRun, isOver, outputText, runEventOf, runEventText, watchRun } from "./watch.ts";
 

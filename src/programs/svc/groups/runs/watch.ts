@@ -1,10 +1,10 @@
 /** Follows a run to its end. */
 import { answer, type Client } from "../../../client/client.ts";
 import type { Context } from "../../frame/context.ts";
-import type { Exit } from "../../frame/exits.ts";
 import { followed } from "../../frame/following.ts";
 import type { Colours } from "../../output/colours.ts";
 import { lines, type Safe, say } from "../../output/inert.ts";
+import type { Exit } from "../../process/exits.ts";
 
 const ends: Readonly<Record<string, Exit>> = {
   WorkflowExecutionCompleted: "ok",

@@ -1,7 +1,7 @@
 /** The source that a word names. */
 import { answer, type Client, type Schemas } from "../../../client/client.ts";
-import { Failure, usageFailure } from "../../frame/exit.ts";
 import { isUuid } from "../../frame/names.ts";
+import { Failure, usageFailure } from "../../process/exit.ts";
 
 export const aboutSource = { source: "its id, or its name where no other source has that" };
 

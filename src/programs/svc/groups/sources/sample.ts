@@ -1,7 +1,7 @@
 /** A delivery as its sender would sign it. */
 import { createHmac, randomUUID } from "node:crypto";
 import type { Schemas } from "../../../client/client.ts";
-import { usageFailure } from "../../frame/exit.ts";
+import { usageFailure } from "../../process/exit.ts";
 
 export type Preset = Schemas["Source"]["signature"]["preset"];
 

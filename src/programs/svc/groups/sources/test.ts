@@ -1,10 +1,10 @@
 /** `sources test`. */
 import type { Command } from "commander";
-import { usageFailure } from "../../frame/exit.ts";
-import { variable } from "../../frame/io.ts";
 import { textOrFile } from "../../frame/values.ts";
 import { addVerb } from "../../frame/verb.ts";
 import { say } from "../../output/inert.ts";
+import { usageFailure } from "../../process/exit.ts";
+import { variable } from "../../process/io.ts";
 import { aboutSource, findSource } from "./find.ts";
 import { sampleBody, signedHeaders } from "./sample.ts";
 

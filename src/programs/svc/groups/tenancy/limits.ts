@@ -3,11 +3,11 @@ import type { Command } from "commander";
 import { answer } from "../../../client/client.ts";
 import { given, once } from "../../frame/body.ts";
 import { confirm } from "../../frame/context.ts";
-import { usageFailure } from "../../frame/exit.ts";
 import { addList } from "../../frame/list.ts";
 import { whole } from "../../frame/values.ts";
 import { addVerb } from "../../frame/verb.ts";
 import { say } from "../../output/inert.ts";
+import { usageFailure } from "../../process/exit.ts";
 
 export function limits(group: Command): void {
   addList(group, {

@@ -4,10 +4,10 @@ import { answer, type Client } from "../../../client/client.ts";
 import { items } from "../../../client/pages.ts";
 import { given } from "../../frame/body.ts";
 import { oneOf } from "../../frame/choice.ts";
-import { Failure } from "../../frame/exit.ts";
 import { addList } from "../../frame/list.ts";
 import { addVerb } from "../../frame/verb.ts";
 import { lines, say } from "../../output/inert.ts";
+import { Failure } from "../../process/exit.ts";
 
 const kinds = ["builtin", "management", "mcp", "edge"] as const;
 const page = (client: Client, query: { readonly limit: number; readonly cursor?: string }) =>

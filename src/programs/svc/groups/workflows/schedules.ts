@@ -3,12 +3,12 @@ import type { Command } from "commander";
 import { answer, type Client, type Schemas } from "../../../client/client.ts";
 import { given, once } from "../../frame/body.ts";
 import { type Context, confirm } from "../../frame/context.ts";
-import { Failure, usageFailure } from "../../frame/exit.ts";
 import { addList } from "../../frame/list.ts";
 import { isUuid } from "../../frame/names.ts";
 import { instant } from "../../frame/values.ts";
 import { addGroup, addVerb } from "../../frame/verb.ts";
 import { say } from "../../output/inert.ts";
+import { Failure, usageFailure } from "../../process/exit.ts";
 
 type Schedule = Schemas["WorkflowSchedule"];
 
