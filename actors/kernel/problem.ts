@@ -133,6 +133,7 @@ export const problems = {
   stimulus_already_routed: 409,
   stimulus_discarded: 409,
   not_a_dead_letter: 409,
+  already_replayed: 409,
   workspace_expired: 410,
   link_expired: 410,
   // well-formed but invalid

@@ -105,7 +105,7 @@ function nullable(schema: JsonSchema): JsonSchema {
   const { type, enum: options } = schema;
   if (Array.isArray(options)) return { ...schema, enum: [...options, null] };
   // What stands beside the type would go on refusing null.
-  if (schema.oneOf !== undefined) return { anyOf: [schema, { type: "null" }] };
+  if (schema.anyOf !== undefined && schema.type !== undefined) return { anyOf: [schema, { type: "null" }] };
   if (typeof type === "string") return { ...schema, type: [type, "null"] };
   if (Array.isArray(type)) return { ...schema, type: [...type, "null"] };
   if (Array.isArray(schema.anyOf)) return { ...schema, anyOf: [...schema.anyOf, { type: "null" }] };
@@ -162,7 +162,8 @@ export function variants<const C extends object, const V extends object, T = Val
     },
     schema: (definitions) => ({
       type: "object",
-      oneOf: branches.map(([name, { body }]) => {
+      // Not `oneOf`: validators that compare branches by what they require take two of them for one that may leave out the tag.
+      anyOf: branches.map(([name, { body }]) => {
         const schema = objectSchema({ ...shared, ...body.members }, body.strict !== null, definitions);
         const isStandard = schemaOf(shared[tag], definitions).default === name;
         const properties = {

@@ -62,7 +62,11 @@ async function build(folder: string): Promise<void> {
 }
 
 function nameOf(built: Bun.BuildOutput, name: string, extension: string): string {
-  const found = built.outputs.find(({ path }) => path.startsWith(`./${name}-`) && path.endsWith(`.${extension}`));
+  // Code that pages share may be in a file of the same name: the page begins with the entry.
+  const found = built.outputs.find(
+    ({ path, kind }) =>
+      path.startsWith(`./${name}-`) && path.endsWith(`.${extension}`) && (extension !== "js" || kind === "entry-point"),
+  );
   if (found === undefined) throw new Error(`the console has no ${name}.${extension}`);
   return found.path.slice(2);
 }

@@ -28,6 +28,7 @@ import type { AuthSettings } from "../identity/settings.ts";
 import type { Tenants } from "../identity/tenants/tenants.ts";
 import type { DevelopmentIssuer } from "../identity/tokens/development-issuer.ts";
 import type { EmbeddedRealms } from "../identity/tokens/embedded-realms.ts";
+import type { IssuerProbe } from "../identity/tokens/realms.ts";
 import type { SignInRealms } from "../identity/tokens/sign-in-realms.ts";
 import type { Activity, FactWriter, News, Projection, Runtime } from "../runtime/port.ts";
 import type { Sql } from "../store/postgres/pool.ts";
@@ -79,6 +80,8 @@ export interface NodeContext<S extends SettingTable = SettingTable> {
   readonly tenants: Tenants;
   /** Issuers of the tokens of the platform's people and of consumers; tenants' own are not named to strangers. */
   readonly openIssuers: readonly string[];
+  /** Issuers of the configuration, to be asked whether they are there. */
+  readonly issuerProbes: readonly IssuerProbe[];
   /** Where people sign in. */
   readonly signInRealms: SignInRealms;
   /** The realm that a tenant's own people come from; for null, that of consumers. */
@@ -145,6 +148,55 @@ export interface TenantErasure {
   readonly erase: ((tenant: string) => Promise<boolean>) | null;
 }
 
+/** What of a table leaves with an export of its tenant. */
+export interface ExportedTable {
+  /** Columns that leave, separated by spaces. */
+  readonly columns: string;
+  /** Those of them that are texts of JSON documents. */
+  readonly json?: string;
+  /** Columns that stay, separated by spaces, and why. Together with `columns` and `tenant` they are all columns. */
+  readonly withheld?: Readonly<Record<string, string>>;
+  /** Which rows are the tenant's, where no column `tenant` says so: a condition in which `$1` is the tenant. */
+  readonly rows?: string;
+}
+
+/** Tables of a feature, each with what leaves, or why nothing of it does. */
+export type ExportedTables = Readonly<Record<string, ExportedTable | string>>;
+
+/** Records that no table has as they are to leave. */
+export interface ExportedRecords {
+  /** Names the file. */
+  readonly kind: string;
+  /** One after another: no more than one of them is held at once. */
+  read(tenant: string): AsyncIterable<Readonly<Record<string, unknown>>>;
+}
+
+/** A file of a tenant as an export has it. */
+export interface ExportedFile {
+  /** Relative, with `/` between its parts; none of them is `.` or `..`. */
+  readonly path: string;
+  /** Bytes. */
+  readonly size: number;
+  /** Unix milliseconds. */
+  readonly modifiedMs: number;
+  /** Called once, before the next file is asked for. */
+  content(): AsyncIterable<Uint8Array>;
+}
+
+/** A file of a tenant that an export does not have, and why. */
+export interface ExportFlaw {
+  readonly path: string;
+  readonly problem: string;
+}
+
+/** What an export of a tenant has, of all features. */
+export interface TenantExport {
+  /** By the names of tables. */
+  readonly tables: ReadonlyMap<string, ExportedTable>;
+  readonly records: readonly ExportedRecords[];
+  files(tenant: string): AsyncIterable<ExportedFile | ExportFlaw>;
+}
+
 /** What a feature brings. */
 export interface Opened<Service> {
   /** What other features may call: ids and documents, never tables. */
@@ -165,6 +217,11 @@ export interface Opened<Service> {
    * over. What the feature keeps there is to be filled again from PostgreSQL. Must not throw.
    */
   readonly redisLost?: () => void;
+  /**
+   * Told that a node died, or that the end of a commit of this one is in doubt: `announced` and `committed` were perhaps
+   * not told of what was committed last. Must not throw.
+   */
+  readonly interrupted?: () => void;
   /** Told of requests of the public listener; of one feature at most. */
   readonly requestAudit?: RequestAudit;
   readonly listener?: FeatureListener;
@@ -190,6 +247,12 @@ export interface Opened<Service> {
    * @returns whether nothing was under way
    */
   readonly endWork?: (tenant: string) => Promise<boolean>;
+  /** What an export of a tenant has beside rows of tables. Secrets, credentials and keys are never among them. */
+  readonly exportedRecords?: readonly ExportedRecords[];
+  /** Files of a tenant, one after another. */
+  readonly exportedFiles?: (tenant: string) => AsyncIterable<ExportedFile | ExportFlaw>;
+  /** Given what all features export, before the runtime starts; of one feature at most. */
+  readonly exportsKnown?: (all: TenantExport) => void;
   /** Ends and erases tenants by what all features bring; begun with the jobs. Of one feature at most. */
   readonly tenantWork?: (all: TenantWork) => Stop;
   /** Made with `registers: []`: the node registers them. */
@@ -228,6 +291,8 @@ export interface Feature<Service, S extends SettingTable, N extends Needs> {
    * go with them by a foreign key, or by `Opened.erase`.
    */
   readonly tenantTables?: readonly string[];
+  /** Its tables as an export of a tenant has them. A test names tables that no feature declares. */
+  readonly exported?: ExportedTables;
   /** Shapes of the wire by the names that the API document gives them. */
   readonly schemas?: NamedSchemas;
   /** What `--help` says beside the table of settings. */
@@ -242,6 +307,7 @@ export interface AnyFeature {
   readonly needs: Needs;
   readonly settings: SettingTable;
   readonly tenantTables?: readonly string[];
+  readonly exported?: ExportedTables;
   readonly help?: string;
   readonly variablePrefixes?: readonly string[];
   readonly schemas?: NamedSchemas;

@@ -177,7 +177,10 @@ class RouteCall implements Call {
 
 /** @throws Problem 403 `operator_required`, `user_identity_required` */
 function requireKind(identity: Identity, { operatorsOnly, peopleOnly }: Route): void {
-  const isAllowed = operatorsOnly === "admin" ? identity.role === "admin" : true;
+  const isAllowed =
+    operatorsOnly === "admin"
+      ? identity.role === "admin"
+      : operatorsOnly !== "operator" || identity.role !== "readonly";
   if (operatorsOnly !== false && !(isPlatformOperator(identity) && isAllowed)) {
     throw new Problem("operator_required", "Only operators of the platform may do this");
   }

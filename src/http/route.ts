@@ -118,6 +118,8 @@ export interface RawBody {
   readonly limit: number;
   /** Shown in the API document. */
   readonly schema: TSchema | null;
+  /** The media types that the API document names, where any is let through. */
+  readonly shown: readonly string[];
 }
 
 /** A body handed over as it came: the handler decodes it. */
@@ -130,13 +132,19 @@ export interface RawContent {
 }
 
 export function rawBody(
-  options: { readonly accepts?: readonly string[]; readonly limit?: number; readonly schema?: TSchema } = {},
+  options: {
+    readonly accepts?: readonly string[];
+    readonly limit?: number;
+    readonly schema?: TSchema;
+    readonly shown?: readonly string[];
+  } = {},
 ): RawBody {
   return {
     kind: "raw",
     accepts: options.accepts ?? null,
     limit: options.limit ?? defaultBodyLimit,
     schema: options.schema ?? null,
+    shown: options.accepts ?? options.shown ?? ["*/*"],
   };
 }
 
@@ -160,6 +168,8 @@ interface Declaration<P extends TObject, Q extends TObject, B extends BodyRule |
   /** Request headers the handler reads itself, for the API document. */
   readonly headers?: TObject;
   readonly body?: B;
+  /** A body that the handler reads itself, for the API document: media type → shape. */
+  readonly takes?: Readonly<Record<string, TSchema>>;
   readonly responses: R;
   /** Codes that the handler refuses with, for the API document; those of the pipeline's steps are known. */
   readonly refusals?: readonly ProblemCode[];
@@ -185,9 +195,9 @@ export interface RouteDeclaration<
   readonly scope?: ScopeRule;
   /**
    * All but the platform's operators get 403 `operator_required`, before the scope is looked at; with `admin` operators
-   * of another role as well.
+   * of another role as well, with `operator` those who only read.
    */
-  readonly operatorsOnly?: true | "admin";
+  readonly operatorsOnly?: true | "admin" | "operator";
   /** Machines and API keys get 403 `user_identity_required`, before the scope is looked at. */
   readonly peopleOnly?: true;
   /** Also answers in a suspended tenant: what pays for it, shows it, or takes something away. */
@@ -242,7 +252,7 @@ export interface Route {
   readonly public: boolean;
   readonly sse: boolean;
   readonly scope: ScopeRule | null;
-  readonly operatorsOnly: boolean | "admin";
+  readonly operatorsOnly: boolean | "admin" | "operator";
   readonly peopleOnly: boolean;
   readonly whileSuspended: boolean;
   readonly whileDatabaseAway: boolean;
@@ -252,6 +262,7 @@ export interface Route {
   readonly query: TObject | null;
   readonly headers: TObject | null;
   readonly body: BodyRule | null;
+  readonly takes: Readonly<Record<string, TSchema>> | null;
   readonly responses: Responses;
   readonly refusals: readonly ProblemCode[];
   readonly timeoutSeconds: number | null;
@@ -333,6 +344,7 @@ function shared(declaration: Declaration<TObject, TObject, BodyRule | undefined,
     query: declaration.query ?? null,
     headers: declaration.headers ?? null,
     body: declaration.body ?? null,
+    takes: declaration.takes ?? null,
     responses: declaration.responses,
     refusals: declaration.refusals ?? [],
     timeoutSeconds: declaration.timeoutSeconds ?? null,

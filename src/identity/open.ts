@@ -21,7 +21,7 @@ import {
   readDevelopmentClients,
 } from "./tokens/development-issuer.ts";
 import { createEmbeddedRealms, type EmbeddedRealms } from "./tokens/embedded-realms.ts";
-import { createRealms } from "./tokens/realms.ts";
+import { createRealms, type IssuerProbe } from "./tokens/realms.ts";
 import { createSignInRealms, type SignInRealms } from "./tokens/sign-in-realms.ts";
 import { createTokenVerifier } from "./tokens/tokens.ts";
 
@@ -79,6 +79,7 @@ export interface Identification {
   /** Null: the service is no identity provider of its own. */
   readonly embedded: EmbeddedRealms | null;
   readonly signInRealms: SignInRealms;
+  readonly issuerProbes: readonly IssuerProbe[];
   /** Rejects while the keys of some configured realm cannot be had; null when none is configured. */
   readonly probe: (() => Promise<void>) | null;
 }
@@ -224,6 +225,7 @@ export function createIdentification({
       embedded,
       tenantExists: tenantLives,
     }),
+    issuerProbes: realms.probes,
     probe: settings.realms.length > 0 ? realms.probe : null,
   };
 }

@@ -25,6 +25,7 @@ export function banner(config: Config, { port, internalPort, models, sandboxes }
   const url = `http://localhost:${port}`;
   const elsewhere = port === 8080 ? "" : `SVC_URL=${url} `;
   const rows = [
+    ["console", `${url}/console`],
     ["API", `${url}/v1      docs ${url}/docs`],
     ["agents", `http://${config.internalHost}:${internalPort} (dispatch gateway)`],
     ...modelRows(models),

@@ -7,6 +7,7 @@ import { ConfigError } from "../config/load.ts";
 import type { NodeContext } from "../features/feature.ts";
 import { startStreamEnds } from "../http/streams/holders.ts";
 import { EventStreams } from "../http/streams/sse.ts";
+import { openTenantCounts } from "../http/streams/tenant-counts.ts";
 import { openIdentity, openIssuers } from "../identity/open.ts";
 import { realmOf } from "../identity/settings.ts";
 import { createRuntime } from "../runtime/index.ts";
@@ -58,7 +59,13 @@ export async function openContext(
   const notices = openNotices(redisServers, config.redisPrefix);
   disposer.push(() => notices.close());
   const identity = await openIdentity(validated.identity, config, sql, notices, now);
-  const streams = new EventStreams();
+  const streams = new EventStreams({
+    counts(own) {
+      const counts = openTenantCounts({ redisServers, prefix: config.redisPrefix, node: newId(), own });
+      disposer.push(() => counts.close());
+      return counts;
+    },
+  });
   disposer.push(startStreamEnds({ sql, notices, streams, now }));
   const runtime = createRuntime({
     sql,
@@ -105,6 +112,7 @@ export async function openContext(
     streams,
     tenants: identity.tenants,
     openIssuers: openIssuers(validated.identity, identity),
+    issuerProbes: identity.issuerProbes,
     signInRealms: identity.signInRealms,
     realmOf: (tenant) => realmOf(validated.identity, tenant),
     members: identity.members,

@@ -4,13 +4,16 @@ import { apiKeys } from "../features/api-keys/feature.ts";
 import { approvals } from "../features/approvals/feature.ts";
 import { audit } from "../features/audit/feature.ts";
 import { billing } from "../features/billing/feature.ts";
+import { changes } from "../features/changes/feature.ts";
 import { cluster } from "../features/cluster/feature.ts";
 import { colony } from "../features/colony/feature.ts";
 import { consoleFeature } from "../features/console/feature.ts";
 import { cortex } from "../features/cortex/feature.ts";
 import { credentials } from "../features/credentials/feature.ts";
 import { dashboard } from "../features/dashboard/feature.ts";
+import { deadLetters } from "../features/dead-letters/feature.ts";
 import { developmentIssuer } from "../features/development-issuer/feature.ts";
+import { doctor } from "../features/doctor/feature.ts";
 import { edgeAgentCalls } from "../features/edge/agent-calls/feature.ts";
 import { edgeCommands } from "../features/edge/commands/feature.ts";
 import { edgeEnrollment } from "../features/edge/enrollment/feature.ts";
@@ -37,6 +40,7 @@ import { models } from "../features/models/feature.ts";
 import { operationTools } from "../features/operation-tools/feature.ts";
 import { pipeline } from "../features/pipeline/feature.ts";
 import { references } from "../features/references/feature.ts";
+import { samples } from "../features/samples/feature.ts";
 import { schedules } from "../features/schedules/feature.ts";
 import { seal } from "../features/seal/feature.ts";
 import { secrets } from "../features/secrets/feature.ts";
@@ -48,6 +52,7 @@ import { intake } from "../features/stimuli/intake/feature.ts";
 import { sources } from "../features/stimuli/sources/feature.ts";
 import { storageViolations } from "../features/storage-violations/feature.ts";
 import { swarms } from "../features/swarms/feature.ts";
+import { tenantExport } from "../features/tenant-export/feature.ts";
 import { tenants } from "../features/tenants/feature.ts";
 import { toolServers } from "../features/tool-servers/feature.ts";
 import { tools } from "../features/tools/feature.ts";
@@ -73,6 +78,7 @@ export const features = [
   incidents,
   storageViolations,
   audit,
+  changes,
   encryption,
   apiKeys,
   mail,
@@ -104,6 +110,9 @@ export const features = [
   operationTools,
   swarms,
   cluster,
+  deadLetters,
+  doctor,
+  samples,
   sources,
   waits,
   classification,
@@ -129,4 +138,5 @@ export const features = [
   usageReports,
   usageUpkeep,
   usageMeters,
+  tenantExport,
 ] as const satisfies readonly AnyFeature[];

@@ -5,6 +5,7 @@ import type {
   NodeContext,
   Opened,
   TenantErasure,
+  TenantExport,
   TenantWork,
 } from "../features/feature.ts";
 import type { RuntimeWork } from "../runtime/index.ts";
@@ -32,6 +33,17 @@ export function inOrder(features: readonly AnyFeature[]): readonly AnyFeature[] 
   return [...ordered];
 }
 
+function tenantExport(features: readonly AnyFeature[], opened: readonly Opened<unknown>[]): TenantExport {
+  const tables = features.flatMap(({ exported = {} }) => Object.entries(exported));
+  return {
+    tables: new Map(tables.flatMap(([name, table]) => (typeof table === "string" ? [] : [[name, table] as const]))),
+    records: opened.flatMap(({ exportedRecords = [] }) => exportedRecords),
+    async *files(tenant) {
+      for (const { exportedFiles } of opened) if (exportedFiles !== undefined) yield* exportedFiles(tenant);
+    },
+  };
+}
+
 /** @throws what a feature throws that cannot open */
 export async function openFeatures(
   features: readonly AnyFeature[],
@@ -54,6 +66,7 @@ export async function openFeatures(
   }
   const toolProviders = all.flatMap(({ toolProviders = [] }) => toolProviders);
   for (const { toolsKnown } of all) toolsKnown?.(toolProviders);
+  for (const { exportsKnown } of all) exportsKnown?.(tenantExport(features, all));
   return {
     opened: all,
     tenantWork: {
@@ -75,6 +88,9 @@ export async function openFeatures(
       },
       redisLost: () => {
         for (const { redisLost } of all) redisLost?.();
+      },
+      interrupted: () => {
+        for (const { interrupted } of all) interrupted?.();
       },
     }),
   };

@@ -43,6 +43,8 @@ export interface RuntimeWork {
   readonly announced?: (news: readonly News[]) => void;
   /** Called when Redis may have lost what it held. Must not throw. */
   readonly redisLost?: () => void;
+  /** Called when an owner of partitions died, or the end of a commit is in doubt: it was perhaps told to no one. Must not throw. */
+  readonly interrupted?: () => void;
 }
 
 export interface RuntimeClock {
@@ -209,6 +211,7 @@ export function createConsumer(options: ConsumerOptions, work: RuntimeWork, link
       work.announced?.(news);
     },
     refreshTails: (owned) => tails.announceTakeover(owned),
+    interrupted: () => work.interrupted?.(),
     perform: (rows) => runner.perform(rows),
     abandon: (ids) => runner.abandon(ids),
     lost: () => ownership.lookNow(),
@@ -389,9 +392,7 @@ function projectionsByKind(all: readonly Projection[]): ReadonlyMap<string, Proj
       const joined: Projection = {
         kind,
         project: (changes) => some.flatMap((one) => one.project(changes)),
-        committed: (changes) => {
-          for (const one of some) one.committed?.(changes);
-        },
+        committed: (changes) => some.forEach((one) => void one.committed?.(changes)),
       };
       return [kind, joined];
     }),

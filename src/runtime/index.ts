@@ -159,7 +159,8 @@ export function createRuntime(options: RuntimeOptions): NodeRuntime {
     deadLetters: {
       list: (filter) => deadLetters.list(filter),
       inspect: (id) => deadLetters.inspect(id),
-      replay: (id) => deadLetters.replay(id),
+      page: (filter, page) => deadLetters.page(filter, page),
+      replay: (id, replayed) => deadLetters.replay(id, replayed),
     },
     redisAnswers,
     async status() {

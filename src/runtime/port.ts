@@ -5,6 +5,7 @@ import type { AnyActorDefinition } from "../../actors/kernel/actor.ts";
 import type { LogDefinition } from "../../actors/kernel/effect.ts";
 import type { Json } from "../../actors/kernel/json.ts";
 import type { AskedTypeOf, BodyOf, Messages, Protocol, ReplyOf, TypeOf } from "../../actors/kernel/message.ts";
+import type { Transaction } from "../store/postgres/pool.ts";
 
 export { AskTimeout, isServiceAway, MailboxFull, MessageRejected, RuntimeUnavailable } from "./failures.ts";
 
@@ -184,6 +185,8 @@ export interface ActorChange<State> {
   readonly before: State | null;
   /** Null when the actor ended. */
   readonly after: State | null;
+  /** Grows with each commit that changes the actor. */
+  readonly version: number;
 }
 export type Change = ActorChange<Json>;
 /** Declares the projection of an actor: what it gets are states of the actor's own type. */
@@ -205,18 +208,34 @@ export interface Statement {
   readonly parameters: readonly unknown[];
 }
 
-export interface DeadLetter {
+/** A dead letter as lists have it. */
+export interface DeadLetterLine {
   readonly id: string;
+  /** Of the actor; empty where the mailbox entry itself was damaged, which cannot be sent again. */
   readonly kind: string;
   readonly key: string;
   readonly tenant: string;
+  /** Of the message. */
   readonly type: string;
-  readonly body: Json;
   readonly error: string;
   readonly attempts: number;
   readonly created_at: string;
   readonly replayed_at: string | null;
 }
+
+export interface DeadLetter extends DeadLetterLine {
+  readonly body: Json;
+}
+
+/** Which dead letters a list has. */
+export interface DeadLetterFilter {
+  readonly tenant?: string;
+  readonly kind?: string;
+  readonly since?: Date;
+}
+
+/** A place in such a list: `created_at` to the microsecond, as PostgreSQL writes it, and the id. */
+export type DeadLetterPlace = readonly [createdAt: string, id: string];
 
 /** Gets entries in order. `ended` says that the actor was erased: nothing will follow. */
 export type TailListener = (entries: readonly LogEntry[], ended: boolean) => void;
@@ -369,8 +388,16 @@ export interface Runtime {
   deadLetters: {
     list(filter: { tenant?: string; kind?: string; limit?: number }): Promise<readonly DeadLetter[]>;
     inspect(id: string): Promise<DeadLetter | null>;
-    /** Sends the message again; false when the id is unknown or already replayed. */
-    replay(id: string): Promise<boolean>;
+    /** A part of them without their bodies, newest first. */
+    page(
+      filter: DeadLetterFilter,
+      page: { readonly after: DeadLetterPlace | null; readonly offset: number; readonly limit: number },
+    ): Promise<readonly (DeadLetterLine & { readonly place: DeadLetterPlace })[]>;
+    /**
+     * Sends the message again; false when the id is unknown or already replayed.
+     * @param replayed called in the transaction that marks the letter
+     */
+    replay(id: string, replayed?: (tx: Transaction, letter: DeadLetter) => Promise<void>): Promise<boolean>;
   };
   status(): Promise<RuntimeStatus>;
   /** Whether Redis answers within a second, however long the database takes. */

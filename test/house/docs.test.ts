@@ -49,7 +49,7 @@ function isFound(path: string, from: string): boolean {
 }
 
 /** Names that are the same in every folder of their kind; a page may name them without a folder. */
-const usualNames = /^(?:feature|service|routes|schema|records|projection|port|settings|fixture|harness)\.ts$/;
+const usualNames = /^(?:feature|exported|service|routes|schema|records|projection|port|settings|fixture|harness)\.ts$/;
 
 test.each(pages)("files and folders that %s names exist", (page) => {
   const named = pathsIn(read(page)).filter((path) => page.startsWith("src/") || !usualNames.test(path));

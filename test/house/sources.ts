@@ -15,7 +15,7 @@ export interface Source {
 
 /** Every TypeScript file under the folders. */
 export async function readSources(...folders: string[]): Promise<Source[]> {
-  const paths = folders.flatMap((folder) => [...new Glob(`${folder}/**/*.ts`).scanSync(root)]).sort();
+  const paths = folders.flatMap((folder) => [...new Glob(`${folder}/**/*.{ts,tsx}`).scanSync(root)]).sort();
   return Promise.all(
     paths.map(async (path) => {
       const text = await Bun.file(join(root, path)).text();

@@ -102,6 +102,9 @@ test("the document tells what the routes declare", async () => {
         description: "Which one",
         schema: { type: "string", description: "Which one" },
       },
+      { $ref: "#/components/parameters/ActingTenant" },
+      { $ref: "#/components/parameters/ServedTenant" },
+      { $ref: "#/components/parameters/Team" },
     ],
     requestBody: {
       required: true,

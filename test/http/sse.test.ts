@@ -174,11 +174,11 @@ test("two hundred per tenant; a reader that is gone makes room", async () => {
   for (let count = 0; count < 200; count++) sockets.push(await client(port));
   await until(() => streams.size === 200, { what: "two hundred streams" });
   const call = { request: new Request("http://x/"), server: null, stopping: new AbortController().signal, identity };
-  expect(() => streams.open(call, "/", async () => {})).toThrow("At most 200");
-  expect(streams.open(call, "/other", async () => {})).toBeInstanceOf(Response);
+  await expect(streams.open(call, "/", async () => {})).rejects.toThrow("At most 200");
+  expect(await streams.open(call, "/other", async () => {})).toBeInstanceOf(Response);
   sockets.pop()?.destroy();
   await until(() => streams.size === 199, { what: "room" });
-  expect(streams.open(call, "/", async () => {})).toBeInstanceOf(Response);
+  expect(await streams.open(call, "/", async () => {})).toBeInstanceOf(Response);
   for (const socket of sockets) socket.destroy();
 });
 

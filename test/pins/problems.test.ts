@@ -69,6 +69,7 @@ const pinned: Record<string, number> = {
   stimulus_already_routed: 409,
   stimulus_discarded: 409,
   not_a_dead_letter: 409,
+  already_replayed: 409,
   reserved_source: 422,
   unknown_workflow: 422,
   no_router_configured: 422,

@@ -34,6 +34,8 @@ export interface MailMessage {
 export interface Mail {
   /** @throws when the server did not take it */
   send(message: MailMessage): Promise<void>;
+  /** Signs in and sends nothing. @throws when the server cannot be reached or does not let the service in */
+  probe(): Promise<void>;
   close(): void;
 }
 
@@ -62,6 +64,10 @@ export function openMail({ url, from }: MailOptions): Mail {
         messageId: `<${id}@${domain}>`,
         headers: { "Auto-Submitted": "auto-generated" },
       });
+    },
+    async probe() {
+      transport ??= openTransport(url);
+      await (await transport).verify();
     },
     close: () => void transport?.then((opened) => opened.close()),
   };

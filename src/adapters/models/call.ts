@@ -115,6 +115,16 @@ export interface ServedAlias {
   readonly model: string;
 }
 
+export interface ProviderProbe {
+  /** As the configuration names it. */
+  readonly provider: string;
+  /**
+   * `scripted`: nothing is asked, it stands in for models; `answers`; `refused`: it does not take the key; `no_key`: the
+   * key cannot be had; `away`: it does not answer in time, or fails.
+   */
+  readonly outcome: "scripted" | "answers" | "refused" | "no_key" | "away";
+}
+
 export interface Models {
   /** Every alias that some enabled provider serves. */
   aliases(): readonly ModelAlias[];
@@ -124,6 +134,8 @@ export interface Models {
   served(): readonly ServedAlias[];
   /** One line for the start banner: where the alias `default` points. */
   describeDefault(): string;
+  /** Whether the providers can be reached with the keys that are there; it costs nothing. Never rejects. */
+  probe(signal: AbortSignal): Promise<readonly ProviderProbe[]>;
   /** @throws ModelError, or the reason of `call.signal` when that aborts. */
   generate(call: ModelCall): Promise<ModelReply>;
 }

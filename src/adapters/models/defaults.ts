@@ -1,7 +1,10 @@
 /** Where the aliases point when no provider is configured: at what the environment has. */
 import type { Issue } from "../../../actors/kernel/problem.ts";
+import type { SecretReference } from "../../../actors/manifest/references.ts";
 import { readJson } from "../../lib/answer-body.ts";
+import { Secret } from "../../lib/secret.ts";
 import { type ModelsConfig, type ReadOptions, readModelsConfig } from "./config.ts";
+import type { KeySource } from "./keys.ts";
 
 /** Aliases that manifests customarily name. */
 export const customaryAliases = ["default", "fast", "smart", "cheap", "local", "judge"] as const;
@@ -23,6 +26,8 @@ export interface DefaultsOptions {
   readonly ollama?: string;
   /** Milliseconds the question to Ollama may take. */
   readonly probeMs?: number;
+  /** Reads keys in secrets of the system tenant; without it there are none. */
+  readonly keys?: KeySource;
 }
 
 interface VendorDefault {
@@ -44,6 +49,14 @@ const vendors: readonly VendorDefault[] = [
   },
 ];
 
+/** The secret of the system tenant that holds a vendor's key where the environment has none. */
+function secretOf({ type }: VendorDefault): SecretReference {
+  const path = `llm/${type}`;
+  return { kind: "secret", path, field: null, text: `secret:${path}` };
+}
+
+export const defaultKeySecrets: readonly SecretReference[] = vendors.map(secretOf);
+
 const ollamaAddress = "http://127.0.0.1:11434";
 const probeMs = 300;
 const longestListBytes = 1_048_576;
@@ -51,7 +64,7 @@ const longestListBytes = 1_048_576;
 const embeddings = /embed|bge-|minilm/i;
 
 /**
- * What to use where no provider is configured: the vendors whose keys are present, else an Ollama that answers, else, in
+ * What to use where no provider is configured: the vendors whose keys are present, in the environment or else in secrets, else an Ollama that answers, else, in
  * development, the scripted provider.
  * @param selection `llm_selection` of the configuration file, where there is one
  */
@@ -61,10 +74,19 @@ export async function findDefaults(options: DefaultsOptions, selection?: unknown
     const result = readModelsConfig(document, readOptions(options));
     return result.ok ? { ...result, description } : result;
   };
-  const present = vendors.filter((vendor) => options.environment(vendor.variable)?.trim());
+  const set = vendors.filter((vendor) => options.environment(vendor.variable)?.trim());
+  const present = set.length > 0 ? set : await withSecrets(options.keys);
   const [first] = present;
   if (first) {
-    return read(present.map(providerOf), `${first.everyday} at ${first.type} (${first.variable} is set)`);
+    const [keyOf, why] =
+      set.length > 0
+        ? [({ variable }: VendorDefault) => `env:${variable}`, `${first.variable} is set`]
+        : [
+            (vendor: VendorDefault) => secretOf(vendor).text,
+            `its key is the secret ${secretOf(first).path} of svc-system`,
+          ];
+    const providers = present.map((vendor) => providerOf(vendor, keyOf(vendor)));
+    return read(providers, `${first.everyday} at ${first.type} (${why})`);
   }
   const mayAsk = options.development || options.environment("SVC_OLLAMA_URL") !== undefined;
   const address = options.ollama ?? ollamaAddress;
@@ -81,11 +103,25 @@ export async function findDefaults(options: DefaultsOptions, selection?: unknown
   return { ...found, config: { ...found.config, providers: [scripted] } };
 }
 
-function providerOf({ variable, type, everyday, small }: VendorDefault): object {
+/** Those whose key is in a secret; none while secrets cannot be read. */
+async function withSecrets(keys: KeySource | undefined): Promise<readonly VendorDefault[]> {
+  if (keys === undefined) return [];
+  const found = await Promise.all(
+    defaultKeySecrets.map((reference) =>
+      keys(reference).then(
+        (key) => key instanceof Secret,
+        () => false,
+      ),
+    ),
+  );
+  return vendors.filter((_, index) => found[index]);
+}
+
+function providerOf({ type, everyday, small }: VendorDefault, key: string): object {
   return {
     name: type,
     type,
-    api_key: `env:${variable}`,
+    api_key: key,
     models: customaryAliases.map((alias) => ({
       alias,
       model: alias === "fast" || alias === "cheap" ? small : everyday,

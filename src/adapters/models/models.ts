@@ -6,6 +6,7 @@ import { type ModelAlias, ModelError, type Models } from "./call.ts";
 import type { ModelsConfig, ProviderConfig, VendorProviderConfig } from "./config.ts";
 import { customaryAliases } from "./defaults.ts";
 import { type KeySource, withReferredKey } from "./keys.ts";
+import { probeProviders } from "./probe.ts";
 import { callModel, type Timing } from "./retries.ts";
 import { createScripted } from "./scripted/scripted.ts";
 import { type Candidate, type ConfiguredProvider, candidates, Latencies, servedBy } from "./selection.ts";
@@ -58,6 +59,7 @@ export function createModels(options: ModelsOptions): Models {
       if (!first) return "no provider serves the alias default";
       return `default → ${options.description ?? `${first.served.model} at ${first.provider.name}`}`;
     },
+    probe: (signal) => probeProviders(options.config.providers, keys, signal),
     async generate(call) {
       call.signal.throwIfAborted();
       const found = find(call.alias, call.tools.length > 0);

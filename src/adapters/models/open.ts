@@ -67,6 +67,7 @@ export async function openModels(options: OpenOptions): Promise<OpenedModels> {
     serves: (alias) => current.serves(alias),
     served: () => current.served(),
     describeDefault: () => current.describeDefault(),
+    probe: (signal) => current.probe(signal),
     generate: (call) => current.generate(call),
     reload() {
       // One after another: an earlier reading must not replace a later one.
@@ -84,7 +85,8 @@ export async function openModels(options: OpenOptions): Promise<OpenedModels> {
 
 const nothingServed =
   "no model is served: every alias is unknown, and agents cannot start. Set OPENAI_API_KEY, ANTHROPIC_API_KEY or " +
-  "GOOGLE_GENERATIVE_AI_API_KEY, or list llm_providers in SVC_CONFIG_FILE";
+  "GOOGLE_GENERATIVE_AI_API_KEY, or put a key into the secret llm/openai, llm/anthropic or llm/google of svc-system, or " +
+  "list llm_providers in SVC_CONFIG_FILE";
 
 type Read = { readonly ok: true; readonly models: Models } | { readonly ok: false; readonly issues: readonly Issue[] };
 
@@ -95,8 +97,8 @@ async function read(options: OpenOptions, document: unknown, keys: KeySource): P
     const result = readModelsConfig(sections, options);
     return result.ok ? { ok: true, models: createModels({ config: result.config, keys, ...timing }) } : result;
   }
-  const found = await findDefaults(options, sections.llm_selection);
+  const found = await findDefaults({ ...options, keys }, sections.llm_selection);
   if (!found.ok) return found;
   const { config, description } = found;
-  return { ok: true, models: createModels({ config, description, ...timing }) };
+  return { ok: true, models: createModels({ config, description, keys, ...timing }) };
 }

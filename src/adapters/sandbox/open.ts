@@ -57,7 +57,7 @@ export async function openSandboxes(options: OpenSandboxesOptions): Promise<Sand
 /** A development machine gets it like the other programs that it lacks; whether it works there is found out later. */
 async function installBubblewrap(progress: (line: string) => void): Promise<void> {
   if (process.platform !== "linux") return;
-  const packages = { apt: "bubblewrap", brew: null };
+  const packages = { apt: "bubblewrap", brew: null, dnf: "bubblewrap", apk: "bubblewrap" };
   await findOrInstall({ program: "bwrap", packages, path: trustedPath, root: process.getuid?.() === 0, log: progress });
 }
 

@@ -4,12 +4,14 @@ import type { NodeOffer } from "../../../actors/agent/manifest/spec.ts";
 import { builtinTools } from "../../../actors/tool/catalog.ts";
 import { anyText, integer, text } from "../../config/setting.ts";
 import { audit } from "../audit/feature.ts";
+import { changes } from "../changes/feature.ts";
 import { defineFeature } from "../feature.ts";
 import { references } from "../references/feature.ts";
 import { securityContexts } from "../security-contexts/feature.ts";
 import { tools } from "../tools/feature.ts";
 import { countDeployed } from "./deploy.ts";
 import { agentEvents, eraseHistories, forgetOrigins } from "./events.ts";
+import { exported } from "./exported.ts";
 import { agentNames } from "./names.ts";
 import type { AgentChange } from "./parts.ts";
 import type { AgentUse } from "./port.ts";
@@ -18,12 +20,14 @@ import { loadRuntimes } from "./registry.ts";
 import { agentRoutes, catalogueRoutes } from "./routes.ts";
 import { named } from "./schema.ts";
 import { createAgents } from "./service.ts";
+import { tellOfAgent } from "./telling.ts";
 
 export const agents = defineFeature({
   name: "agents",
+  exported,
   tenantTables: ["agent_events", "agent_versions", "agents"],
   schemas: named,
-  needs: { audit, references, securityContexts, tools },
+  needs: { audit, changes, references, securityContexts, tools },
   settings: {
     runtimeRegistry: text("SVC_RUNTIME_REGISTRY", {
       meaning: "RuntimeRegistry document whose runtimes join the built-in ones or replace them",
@@ -39,7 +43,7 @@ export const agents = defineFeature({
       default: 21_600,
     }),
   },
-  open({ settings, sql, now, newId, warn, ...node }, { audit, references, securityContexts, tools }) {
+  open({ settings, sql, now, newId, warn, ...node }, { audit, changes, references, securityContexts, tools }) {
     const { runtimeRegistry, maxExecutionSeconds } = settings;
     const { models, sandboxes } = node;
     const runtimes = loadRuntimes(runtimeRegistry === "" ? null : runtimeRegistry);
@@ -63,6 +67,8 @@ export const agents = defineFeature({
     const watchers: ((change: AgentChange) => Promise<void>)[] = [
       // What is kept ready for an agent belongs to what it was.
       async ({ agentId }) => void sandboxes.drain(agentId).catch(() => {}),
+      async (change) =>
+        void tellOfAgent(sql, changes, change).catch((error) => warn("changes_not_told", { error: String(error) })),
     ];
     const agents = createAgents({
       sql,

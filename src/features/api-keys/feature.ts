@@ -3,12 +3,14 @@ import { audit } from "../audit/feature.ts";
 import { encryption } from "../encryption/feature.ts";
 import { sealedAnswers } from "../encryption/port.ts";
 import { defineFeature } from "../feature.ts";
+import { exported } from "./exported.ts";
 import { apiKeyRoutes } from "./routes.ts";
 import { named } from "./schema.ts";
 import { createApiKeys } from "./service.ts";
 
 export const apiKeys = defineFeature({
   name: "api-keys",
+  exported,
   schemas: named,
   tenantTables: ["api_keys"],
   needs: { audit, encryption },

@@ -43,7 +43,7 @@ export const CreateBody = Type.Object(
     ),
     expires_at: Type.Optional(Moment),
   },
-  { examples: [{ name: "nightly import", scopes: ["read", "agent:execute"], expires_at: "2031-06-01T00:00:00Z" }] },
+  { examples: [{ name: "nightly import", scopes: ["read", "agent:execute"] }] },
 );
 export type CreateBody = Static<typeof CreateBody>;
 

@@ -6,6 +6,7 @@ import { defineFeature } from "../feature.ts";
 import { incidents } from "../incidents/feature.ts";
 import { openDeadlines } from "./deadlines/deadlines.ts";
 import { eraseApprovals, startApprovalSweep } from "./deadlines/sweep.ts";
+import { exported } from "./exported.ts";
 import { approvalLinkRoutes } from "./links/links.ts";
 import { approvalNotifyActivity } from "./notify/notify.ts";
 import { approvalsProjection } from "./projection.ts";
@@ -16,6 +17,7 @@ import { createApprovals } from "./service.ts";
 
 export const approvals = defineFeature({
   name: "approvals",
+  exported,
   tenantTables: ["approvals", "approval_links"],
   schemas: named,
   needs: { incidents },

@@ -2,7 +2,7 @@
 
 import { type Static, Type } from "@sinclair/typebox";
 import { ApprovalEvent, ApprovalRecord, PendingApproval } from "../../../actors/approval/record.ts";
-import { Remember } from "../../../actors/approval/tool-call.ts";
+import { Remember, ShownToolCall } from "../../../actors/approval/tool-call.ts";
 import { AnyJson, JsonObject } from "../../../actors/kernel/json.ts";
 import { Text, Time } from "../../../actors/kernel/schema.ts";
 import { pagingQuery } from "../../http/paging.ts";
@@ -133,4 +133,5 @@ export const named = {
   ApprovalDecided: Decided,
   ApprovalCounted: Counted,
   ApprovalArguments: AskedArguments,
+  ApprovalToolCall: ShownToolCall,
 };

@@ -4,6 +4,7 @@ import { integer } from "../../config/setting.ts";
 import { defineFeature } from "../feature.ts";
 import { startSealing, startTellingHeads } from "./chain/sealing.ts";
 import { createCrossings } from "./crossings.ts";
+import { exported } from "./exported.ts";
 import { createRefusals } from "./refusals.ts";
 import { type EraseOlder, startAuditRetention } from "./retention.ts";
 import { auditRoutes } from "./routes.ts";
@@ -12,6 +13,7 @@ import { auditFacts, createAudit } from "./service.ts";
 
 export const audit = defineFeature({
   name: "audit",
+  exported,
   schemas: named,
   settings: {
     auditRetentionDays: integer("SVC_AUDIT_LOG_RETENTION_DAYS", {

@@ -5,11 +5,13 @@ import { audit } from "../audit/feature.ts";
 import { colony } from "../colony/feature.ts";
 import { defineFeature } from "../feature.ts";
 import { incidents } from "../incidents/feature.ts";
+import { exported } from "./exported.ts";
 import { billingMetrics } from "./metrics.ts";
 import { paymentProbe } from "./probe.ts";
 import { openSelling, placesOf } from "./purchases/open.ts";
 import { billingSweeps, eventWorker } from "./rounds.ts";
 import { purchaseRoutes } from "./routes/routes.ts";
+import { named as purchases } from "./routes/schema.ts";
 import { named } from "./schema.ts";
 import { billingSettings } from "./settings.ts";
 import { createComparison } from "./subscriptions/comparison.ts";
@@ -23,8 +25,9 @@ import { createProcessing } from "./webhook/processing.ts";
 
 export const billing = defineFeature({
   name: "billing",
+  exported,
   needs: { audit, colony, incidents },
-  schemas: named,
+  schemas: { ...named, ...purchases },
   settings: {
     paymentSecretKey: paymentSettings.secretKey,
     paymentApiBase: paymentSettings.apiBase,

@@ -4,20 +4,23 @@ import { version } from "../../../package.json";
 import { text } from "../../config/setting.ts";
 import { availableMemory, usableCores } from "../../lib/machine.ts";
 import { repeatedly } from "../../lib/timers.ts";
+import { changes } from "../changes/feature.ts";
 import { executions } from "../executions/feature.ts";
 import { defineFeature } from "../feature.ts";
 import { clusterRecords } from "./records.ts";
 import { clusterRoutes } from "./routes.ts";
-import { ClusterNode } from "./schema.ts";
+import { ClusterNode, ClusterStatus, ClusterSummary } from "./schema.ts";
 import { createCluster } from "./service.ts";
+import { createNodeTelling } from "./telling.ts";
 
 const tellEveryMs = 15_000;
+const lookEveryMs = 3_000;
 const gib = 1024 ** 3;
 
 export const cluster = defineFeature({
   name: "cluster",
-  needs: { executions },
-  schemas: { ClusterNode },
+  needs: { changes, executions },
+  schemas: { ClusterNode, ClusterStatus, ClusterSummary },
   settings: {
     nodeTags: text("SVC_NODE_TAGS", {
       meaning: "what operators call this node by in the list of nodes, separated by commas",
@@ -26,7 +29,7 @@ export const cluster = defineFeature({
       default: "",
     }),
   },
-  open({ settings, sql, runtime, sandboxes, now, warn }, { executions }) {
+  open({ settings, sql, runtime, sandboxes, now, warn }, { changes, executions }) {
     const tags = settings.nodeTags === "" ? [] : settings.nodeTags.split(",");
     const cluster = createCluster({
       records: clusterRecords(sql),
@@ -51,7 +54,10 @@ export const cluster = defineFeature({
     return {
       service: cluster,
       routes: clusterRoutes(cluster),
-      jobs: [() => repeatedly(tellEveryMs, cluster.tell, report)],
+      jobs: [
+        () => repeatedly(tellEveryMs, cluster.tell, report),
+        () => repeatedly(lookEveryMs, createNodeTelling({ nodes: cluster.nodes, changes }), report),
+      ],
       leaving: () => void cluster.drain().catch(report),
     };
   },

@@ -9,6 +9,7 @@ import { mail } from "../mail/feature.ts";
 import { tenants as tenantsFeature } from "../tenants/feature.ts";
 import { volumes } from "../volumes/feature.ts";
 import { createColonies } from "./context.ts";
+import { exported } from "./exported.ts";
 import { invitationRecords } from "./invitations/records.ts";
 import { invitationRoutes } from "./invitations/routes.ts";
 import { createInvitationService } from "./invitations/service.ts";
@@ -23,6 +24,7 @@ import { createTeamService } from "./teams/service.ts";
 
 export const colony = defineFeature({
   name: "colony",
+  exported,
   schemas: named,
   needs: { audit, encryption, mail, tenants: tenantsFeature, agents, executions, volumes },
   tenantTables: ["invitations", "saml_settings"],

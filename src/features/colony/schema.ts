@@ -88,7 +88,8 @@ const invitation = {
 } satisfies TProperties;
 export const InvitationBody = Type.Object({ ...invitation, created_at: Time });
 export type InvitationBody = Static<typeof InvitationBody>;
-export const InvitationMade = Type.Object({ invitation: Type.Object({ ...invitation, token: Type.String() }) });
+const IssuedInvitation = Type.Object({ ...invitation, token: Type.String() });
+export const InvitationMade = Type.Object({ invitation: IssuedInvitation });
 export const InvitationQuery = Type.Object({
   ...ColonyListQuery.properties,
   status: Type.Optional(invitation.status),
@@ -113,6 +114,19 @@ export const SamlBody = Type.Object({
   updated_at: Nullable(Time),
 });
 export type SamlBody = Static<typeof SamlBody>;
+const exampleCertificate = [
+  "-----BEGIN CERTIFICATE-----",
+  "MIIBijCCAS+gAwIBAgIUJpn4zk28JTaQndeE9Ibhhy9218UwCgYIKoZIzj0EAwIw",
+  "GTEXMBUGA1UEAwwOaWQuZXhhbXBsZS5jb20wIBcNMjYxMTI0MTYxOTAwWhgPMjEy",
+  "NjEwMzExNjE5MDBaMBkxFzAVBgNVBAMMDmlkLmV4YW1wbGUuY29tMFkwEwYHKoZI",
+  "zj0CAQYIKoZIzj0DAQcDQgAEcMB5U3z+0paYnC6oBH+cbt9HnMV6bcRMxegby6QZ",
+  "C5gFtjuek9lp6jbYkcKCfYzlFetUpboAWpzO6/9uHMK/HqNTMFEwHQYDVR0OBBYE",
+  "FPS7is9gLLLaASts2th09rLWjKPPMB8GA1UdIwQYMBaAFPS7is9gLLLaASts2th0",
+  "9rLWjKPPMA8GA1UdEwEB/wQFMAMBAf8wCgYIKoZIzj0EAwIDSQAwRgIhAOswURcT",
+  "x1hLxzk9b2fyBA37BLUS2ipbx5FUVTihqKuaAiEAtkpB1VL7rXLEgWWE91pjhVzA",
+  "eNZpOy7W0uC+wP1FLn8=",
+  "-----END CERTIFICATE-----",
+].join("\n");
 export const NewSaml = Type.Object(
   {
     entity_id: Type.String({ minLength: 1, maxLength: 1024, pattern: "^\\S+$" }),
@@ -124,7 +138,7 @@ export const NewSaml = Type.Object(
       {
         entity_id: "https://id.example.com/metadata",
         sso_url: "https://id.example.com/sso",
-        certificate: "-----BEGIN CERTIFICATE-----\n…\n-----END CERTIFICATE-----",
+        certificate: exampleCertificate,
       },
     ],
   },
@@ -149,6 +163,7 @@ export type SubscriptionBody = Static<typeof SubscriptionBody>;
 /** By the names that the API document gives them. */
 export const named = {
   Team: TeamBody,
+  TeamMade,
   NewTeam,
   Member: MemberBody,
   NewMember,
@@ -156,6 +171,7 @@ export const named = {
   NewMemberRole: NewRole,
   RoleOfMember: RoleOf,
   Invitation: InvitationBody,
+  IssuedInvitation,
   NewInvitation,
   Saml: SamlBody,
   NewSaml,

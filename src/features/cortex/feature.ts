@@ -1,6 +1,7 @@
 /** Cortex: what executions lost iterations by, and what helped later (docs/reference/cortex.md). */
 import { flag, integer } from "../../config/setting.ts";
 import { defineFeature } from "../feature.ts";
+import { exported } from "./exported.ts";
 import { lessonFacts } from "./facts.ts";
 import { createCortexRecords } from "./records.ts";
 import { cortexRoutes } from "./routes.ts";
@@ -9,6 +10,7 @@ import { createCortexWork } from "./work.ts";
 
 export const cortex = defineFeature({
   name: "cortex",
+  exported,
   // Lessons first: one that is folded meanwhile is a pattern before patterns go.
   tenantTables: ["cortex_lessons", "cortex_losses", "cortex_patterns"],
   schemas: named,

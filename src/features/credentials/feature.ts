@@ -9,6 +9,7 @@ import { defineFeature } from "../feature.ts";
 import { incidents } from "../incidents/feature.ts";
 import { references } from "../references/feature.ts";
 import { definitions } from "../workflows/definitions/feature.ts";
+import { exported } from "./exported.ts";
 import { createGrants } from "./grants.ts";
 import { openOAuth } from "./oauth/open.ts";
 import { named as oauthNamed } from "./oauth/schema.ts";
@@ -22,6 +23,7 @@ import { encryptedColumns } from "./values.ts";
 
 export const credentials = defineFeature({
   name: "credentials",
+  exported,
   schemas: { ...named, ...oauthNamed },
   needs: { agents, audit, definitions, encryption, incidents, references },
   tenantTables: ["oauth_attempts", "credential_grants", "credentials"],

@@ -120,6 +120,8 @@ export const RevokedGrant = Type.Object({ status: Type.Literal("revoked"), grant
 /** By the names that the API document gives them. */
 export const named = {
   Credential,
+  CredentialDetail,
+  CredentialRotated: RotatedCredential,
   NewApiKeyCredential: NewApiKey,
   CredentialRotation: Rotation,
   CredentialGrant: Grant,

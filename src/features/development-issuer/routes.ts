@@ -13,6 +13,19 @@ import {
 } from "../../identity/tokens/development-issuer.ts";
 
 const params = Type.Object({ realm: Type.String() });
+const TokenFields = Type.Object(
+  {
+    grant_type: Type.Union([Type.Literal("client_credentials"), Type.Literal("password")]),
+    client_id: Type.Optional(Type.String()),
+    client_secret: Type.Optional(Type.String()),
+    username: Type.Optional(Type.String()),
+    password: Type.Optional(Type.String()),
+  },
+  {
+    additionalProperties: true,
+    examples: [{ grant_type: "client_credentials", client_id: "svc-dev", client_secret: "svc-dev-secret" }],
+  },
+);
 const noStore = { "Cache-Control": "no-store", Pragma: "no-cache" };
 
 export function developmentIssuerRoutes(issuer: DevelopmentIssuer): Route[] {
@@ -23,7 +36,11 @@ export function developmentIssuerRoutes(issuer: DevelopmentIssuer): Route[] {
       tag: "development issuer",
       summary: "A development token, by client_credentials or password",
       params,
-      body: rawBody({ limit: 64 * 1024 }),
+      body: rawBody({
+        limit: 64 * 1024,
+        schema: TokenFields,
+        shown: ["application/x-www-form-urlencoded", "application/json"],
+      }),
       responses: { 200: TokenAnswer },
       refusals: ["realm_not_found", "invalid_request", "unsupported_grant_type", "invalid_grant", "invalid_client"],
       handler: async (call) => {

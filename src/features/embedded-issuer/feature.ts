@@ -9,6 +9,7 @@ import { type EncryptedColumn, sealedAnswers } from "../encryption/port.ts";
 import { defineFeature } from "../feature.ts";
 import { mail } from "../mail/feature.ts";
 import { signIn } from "../sign-in/feature.ts";
+import { exported } from "./exported.ts";
 import { accountClientId } from "./pages/frame.ts";
 import { peopleRoutes } from "./people-routes.ts";
 import { named } from "./schema.ts";
@@ -24,6 +25,7 @@ const columns = [
 
 export const embeddedIssuer = defineFeature({
   name: "embedded-issuer",
+  exported,
   schemas: named,
   tenantTables: [
     "person_tokens",

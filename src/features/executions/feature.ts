@@ -24,6 +24,8 @@ import { openAgentFeeds } from "./agent-stream/feeds.ts";
 import { agentStreamRoutes } from "./agent-stream/routes.ts";
 import { createCommitted } from "./committed.ts";
 import { requireListed } from "./directory.ts";
+import { exported } from "./exported.ts";
+import { exportedExecutions } from "./exported-records.ts";
 import { createExecutionFiles, executionFileRoutes } from "./files.ts";
 import { createHands } from "./hands/hands.ts";
 import { openHandsWire } from "./hands/wire.ts";
@@ -117,6 +119,7 @@ export const executionSettings = {
 
 export const executions = defineFeature({
   name: "executions",
+  exported,
   tenantTables: ["agent_stream_entries", "agent_stream_executions", "agent_streams", "execution_labels", "executions"],
   schemas: named,
   needs: {
@@ -357,6 +360,7 @@ export const executions = defineFeature({
             report: info,
           }),
       ],
+      exportedRecords: [exportedExecutions(records, executions)],
       endWork: (tenant) => endExecutions({ runtime, records }, tenant),
       erase: (tenant) => eraseExecutions({ runtime, records, volumes }, tenant),
       metrics: [...executionMetrics(records, runtime), ...modelMetrics.metrics, ...committed.metrics],

@@ -3,9 +3,11 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { AgentLifecycleEvent } from "../../../actors/agent/lifecycle.ts";
 import { Status } from "../../../actors/execution/messages.ts";
+import { IterationSummary } from "../../../actors/execution/record/history.ts";
 import { IterationRecord } from "../../../actors/execution/record/iteration-record.ts";
 import { ExecutionElement, ExecutionRecord } from "../../../actors/execution/record/record.ts";
 import { ExecutionEvent } from "../../../actors/execution/record/wire-events.ts";
+import { ShownStarter } from "../../../actors/identity/starter.ts";
 import { AnyJson, type Json } from "../../../actors/kernel/json.ts";
 import { Nullable, Time } from "../../../actors/kernel/schema.ts";
 import { pagingQuery } from "../../http/paging.ts";
@@ -155,6 +157,8 @@ export const named = {
   Execution: ExecutionElement,
   ExecutionRecord,
   IterationRecord,
+  IterationSummary,
+  Starter: ShownStarter,
   ExecutionEvent,
   AgentStreamEvent,
   CancelExecution: CancelBody,

@@ -5,12 +5,14 @@ import { audit } from "../audit/feature.ts";
 import { defineFeature } from "../feature.ts";
 import { storageViolations } from "../storage-violations/feature.ts";
 import { violationOfCall } from "../storage-violations/port.ts";
+import { exported } from "./exported.ts";
 import { IncidentRecord } from "./records.ts";
 import { incidentRoutes } from "./routes.ts";
 import { createIncidents, type Incident } from "./service.ts";
 
 export const incidents = defineFeature({
   name: "incidents",
+  exported,
   needs: { audit, storageViolations },
   tenantTables: ["security_incidents"],
   schemas: { SecurityIncident: IncidentRecord },

@@ -2,6 +2,7 @@
 import { integer } from "../../config/setting.ts";
 import { defineFeature } from "../feature.ts";
 import { usageActivities } from "../usage/activities/feature.ts";
+import { exported } from "./exported.ts";
 import { invocationFacts } from "./facts.ts";
 import { loggedResult } from "./logged-result.ts";
 import { createInvocationReader } from "./records.ts";
@@ -12,6 +13,7 @@ import { createInvocationWriter } from "./writer.ts";
 
 export const invocations = defineFeature({
   name: "invocations",
+  exported,
   schemas: named,
   tenantTables: ["tool_results", "tool_invocations"],
   needs: { usageActivities },

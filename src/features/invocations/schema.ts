@@ -67,4 +67,4 @@ export const InvocationFilter = Type.Object({
 });
 export type InvocationFilter = Static<typeof InvocationFilter>;
 
-export const named = { ToolInvocation: InvocationRecord };
+export const named = { ToolInvocation: InvocationRecord, ToolInvocationDetail: OneInvocation };

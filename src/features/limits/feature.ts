@@ -2,6 +2,7 @@
 import { flag } from "../../config/setting.ts";
 import { audit } from "../audit/feature.ts";
 import { defineFeature } from "../feature.ts";
+import { exported } from "./exported.ts";
 import { noLimiter, openLimiter } from "./limiter.ts";
 import { limitMetrics } from "./metrics.ts";
 import { rateRoutes } from "./routes.ts";
@@ -12,6 +13,7 @@ import { createBalances, tellRates } from "./usage.ts";
 
 export const limits = defineFeature({
   name: "limits",
+  exported,
   schemas: named,
   tenantTables: ["rate_limit_overrides", "rate_overrides"],
   needs: { audit },

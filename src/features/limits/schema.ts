@@ -110,4 +110,10 @@ export const UserRates = Type.Object({
 });
 
 /** By the names that the API document gives them. */
-export const named = { RateOverride: RateOverrideRecord, RateUsage: UsageRecord, UserRate };
+export const named = {
+  RateOverride: RateOverrideRecord,
+  NewRateOverride: OverrideBody,
+  RateUsage: UsageRecord,
+  UserRate,
+  UserRates,
+};

@@ -1,10 +1,12 @@
 /** Mail to people: what the service writes to them by itself, within bounds. */
 import { encryption } from "../encryption/feature.ts";
 import { defineFeature } from "../feature.ts";
+import { exported } from "./exported.ts";
 import { createLetters, mailColumns } from "./letters.ts";
 
 export const mail = defineFeature({
   name: "mail",
+  exported,
   needs: { encryption },
   tenantTables: ["mails"],
   open({ sql, mail, now, newId, warn }, { encryption }) {

@@ -1,7 +1,9 @@
 /** Keys of model providers that stand in secrets of the system tenant. */
 import { systemTenant } from "../../../actors/identity/identity.ts";
 import type { SecretReference } from "../../../actors/manifest/references.ts";
+import { defaultKeySecrets } from "../../adapters/models/port.ts";
 import type { Secret } from "../../lib/secret.ts";
+import { withTimeout } from "../../lib/timers.ts";
 import type { Sql } from "../../store/postgres/pool.ts";
 import { type Audit, auditedSystem } from "../audit/port.ts";
 import type { SecretValues } from "../secrets/port.ts";
@@ -34,4 +36,18 @@ export function keysIn({ sql, audit, secrets }: KeysOptions) {
     }
     return found.value;
   };
+}
+
+/** A store of secrets that does not answer keeps no node from starting, ms. */
+const lookMs = 3_000;
+
+/** Whether one of the secrets that stand in for keys of the environment is there. Never rejects. */
+export async function holdsKey(secrets: SecretValues): Promise<boolean> {
+  const look = Promise.all(
+    defaultKeySecrets.map(async (reference) => "value" in (await secrets.meaning(systemTenant, reference))),
+  );
+  const found = await withTimeout(look, lookMs, () => new Error("The secrets do not answer")).catch(
+    (): boolean[] => [],
+  );
+  return found.includes(true);
 }

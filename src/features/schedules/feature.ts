@@ -3,10 +3,12 @@ import { agents } from "../agents/feature.ts";
 import { executions } from "../executions/feature.ts";
 import { defineFeature } from "../feature.ts";
 import { tenants } from "../tenants/feature.ts";
+import { exported } from "./exported.ts";
 import { openSchedules, type Schedules } from "./service.ts";
 
 export const schedules = defineFeature({
   name: "schedules",
+  exported,
   needs: { agents, executions, tenants },
   open({ sql, redisServers, prefix, now, warn }, { agents, executions, tenants }) {
     let schedules: Schedules | null = null;

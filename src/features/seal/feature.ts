@@ -16,22 +16,30 @@ import { securityContexts } from "../security-contexts/feature.ts";
 import { tools } from "../tools/feature.ts";
 import { waitingCalls } from "../waiting-calls/feature.ts";
 import { createAttempts } from "./attempts.ts";
+import { exported } from "./exported.ts";
 import { createAdmission } from "./invoke/admission.ts";
 import { createCallers } from "./invoke/caller.ts";
 import { createChecks } from "./invoke/checks.ts";
 import { createInvoke } from "./invoke/invoke.ts";
 import { callMetrics } from "./invoke/metrics.ts";
-import { invokeRoutes } from "./invoke/routes.ts";
+import { EnvelopeBody, InvokedBody, invokeRoutes } from "./invoke/routes.ts";
 import { createLiveSessions } from "./invoke/session.ts";
 import { invocationRefusal, refusalResponse } from "./refusal.ts";
 import { createAttestation } from "./sessions/attestation.ts";
 import { sessionEnds } from "./sessions/projection.ts";
 import { sessionRecords } from "./sessions/records.ts";
 import { sessionRoutes } from "./sessions/routes.ts";
-import { AttestationBody, SessionBody } from "./sessions/schema.ts";
+import {
+  AttestationBody,
+  AttestBody,
+  FoundSessionBody,
+  OpenedSessionBody,
+  OpenSessionBody,
+  SessionBody,
+} from "./sessions/schema.ts";
 import { createSessionService } from "./sessions/service.ts";
 import { createSecurityTokens } from "./tokens.ts";
-import { toolRoutes } from "./tools/routes.ts";
+import { ListedTool, toolRoutes } from "./tools/routes.ts";
 
 /** Sessions are kept as long as what was called with them is looked at. */
 const keptDays = 90;
@@ -40,6 +48,7 @@ const erasedAtOnce = 1000;
 
 export const seal = defineFeature({
   name: "seal",
+  exported,
   needs: {
     audit,
     edgeKeys,
@@ -54,7 +63,17 @@ export const seal = defineFeature({
     waitingCalls,
   },
   tenantTables: ["seal_sessions", "tool_call_attempts"],
-  schemas: { SealAttestation: AttestationBody, SealSession: SessionBody },
+  schemas: {
+    Attest: AttestBody,
+    SealAttestation: AttestationBody,
+    NewSealSession: OpenSessionBody,
+    SealSessionOpened: OpenedSessionBody,
+    SealSession: SessionBody,
+    SealSessionDetail: FoundSessionBody,
+    SealCall: EnvelopeBody,
+    SealCallAnswer: InvokedBody,
+    Tool: ListedTool,
+  },
   settings: {
     sealSigningKey: secret("SVC_SEAL_SIGNING_KEY", {
       meaning: "Ed25519 key that security tokens are signed with: PKCS#8 in PEM, `\\n` for its line ends allowed",

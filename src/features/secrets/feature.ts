@@ -6,6 +6,7 @@ import { audit } from "../audit/feature.ts";
 import { encryption } from "../encryption/feature.ts";
 import { defineFeature, type Stop } from "../feature.ts";
 import { references } from "../references/feature.ts";
+import { exported } from "./exported.ts";
 import { encryptedColumns, postgresSecrets, sweepDeleted } from "./postgres/store.ts";
 import { secretRoutes } from "./routes.ts";
 import { named } from "./schema.ts";
@@ -21,6 +22,7 @@ const serviceAccountToken = "/var/run/secrets/kubernetes.io/serviceaccount/token
 
 export const secrets = defineFeature({
   name: "secrets",
+  exported,
   schemas: named,
   tenantTables: ["secrets"],
   needs: { audit, encryption, references },

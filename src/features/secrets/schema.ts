@@ -66,5 +66,5 @@ export const named = {
   SecretEntry: SecretEntryBody,
   NewSecret: WriteBody,
   SecretWritten: WrittenBody,
-  SecretDeleted: DeletedBody,
+  DeletedByPath: DeletedBody,
 };

@@ -4,6 +4,7 @@ import { defineFeature } from "../feature.ts";
 import { tools } from "../tools/feature.ts";
 import { type CallCounters, openCallCounters } from "./counters.ts";
 import { type CeilingsOf, dryRun } from "./dry-run.ts";
+import { exported } from "./exported.ts";
 import { type ContextReader, createContextReader } from "./known.ts";
 import { contextRecords } from "./records.ts";
 import { contextRoutes } from "./routes.ts";
@@ -20,6 +21,7 @@ export interface SecurityContexts extends ContextReader {
 
 export const securityContexts = defineFeature({
   name: "security-contexts",
+  exported,
   schemas: named,
   tenantTables: ["security_contexts"],
   needs: { audit, tools },

@@ -2,7 +2,14 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { JsonObject } from "../../../actors/kernel/json.ts";
 import { Nullable, Text, Time } from "../../../actors/kernel/schema.ts";
-import { Capability, contextName, WrittenContext } from "../../../actors/policy/security/spec.ts";
+import {
+  Capability,
+  contextName,
+  ToolApproval,
+  WrittenCapability,
+  WrittenContext,
+  WrittenToolApproval,
+} from "../../../actors/policy/security/spec.ts";
 import { pagingQuery } from "../../http/paging.ts";
 import { uuidParam } from "../../http/route.ts";
 
@@ -99,4 +106,9 @@ export const named = {
   NewSecurityContext: CreateBody,
   SecurityContextChange: ReplaceBody,
   SecurityContextVerdict: VerdictBody,
+  EvaluateCall: EvaluateBody,
+  Capability,
+  NewCapability: WrittenCapability,
+  ToolApproval,
+  NewToolApproval: WrittenToolApproval,
 };

@@ -2,12 +2,14 @@
 import { integer } from "../../config/setting.ts";
 import { audit } from "../audit/feature.ts";
 import { defineFeature } from "../feature.ts";
+import { exported } from "./exported.ts";
 import { ViolationRecord } from "./records.ts";
 import { violationRoutes } from "./routes.ts";
 import { createStorageViolations } from "./service.ts";
 
 export const storageViolations = defineFeature({
   name: "storage-violations",
+  exported,
   needs: { audit },
   tenantTables: ["storage_violations"],
   schemas: { StorageViolation: ViolationRecord },

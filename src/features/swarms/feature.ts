@@ -6,11 +6,12 @@ import { executions } from "../executions/feature.ts";
 import { defineFeature } from "../feature.ts";
 import { managementTools } from "../management-tools/feature.ts";
 import { tools } from "../tools/feature.ts";
+import { exported } from "./exported.ts";
 import { swarmsProjection } from "./projection.ts";
 import { swarmReading } from "./reading.ts";
 import { swarmRecords } from "./records.ts";
 import { swarmRoutes } from "./routes.ts";
-import { Swarm } from "./schema.ts";
+import { Swarm, SwarmDetail } from "./schema.ts";
 import { createSwarms, eraseSwarms } from "./service.ts";
 import { swarmTools } from "./tools.ts";
 
@@ -20,7 +21,8 @@ const sweptAtOnce = 1_000;
 
 export const swarms = defineFeature({
   name: "swarms",
-  schemas: { Swarm },
+  exported,
+  schemas: { Swarm, SwarmDetail },
   tenantTables: ["swarm_messages", "swarm_locks", "swarms"],
   needs: { audit, executions, managementTools, tools },
   open({ sql, runtime, newId, warn }, { executions, managementTools }) {

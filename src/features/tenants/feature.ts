@@ -2,12 +2,14 @@
 import { audit } from "../audit/feature.ts";
 import { defineFeature } from "../feature.ts";
 import { startEnding } from "./ending.ts";
+import { exported } from "./exported.ts";
 import { tenantRoutes } from "./routes.ts";
 import { named } from "./schema.ts";
 import { createTenantService } from "./service.ts";
 
 export const tenants = defineFeature({
   name: "tenants",
+  exported,
   schemas: named,
   needs: { audit },
   // Of the whole service, and of identity.

@@ -17,6 +17,7 @@ import { secrets } from "../secrets/feature.ts";
 import { tools } from "../tools/feature.ts";
 import { createCatalog } from "./catalog.ts";
 import { readServers, storeConfigured } from "./configured.ts";
+import { exported } from "./exported.ts";
 import { leftovers } from "./leftovers.ts";
 import { createLogs } from "./logs.ts";
 import { ownerOf } from "./permission.ts";
@@ -34,6 +35,7 @@ const sweepEveryMs = 300_000;
 
 export const toolServers = defineFeature({
   name: "tool-servers",
+  exported,
   schemas: named,
   tenantTables: ["tool_servers"],
   needs: { audit, credentials, egress, executionTokens, executions, incidents, references, secrets, tools },

@@ -166,5 +166,5 @@ export const named = {
   ToolServerInstance,
   ServerTool,
   ServerLogLine,
-  DeletedToolServer,
+  DeletedByName: DeletedToolServer,
 };

@@ -7,6 +7,7 @@ import { billing } from "../billing/feature.ts";
 import { defineFeature } from "../feature.ts";
 import { incidents } from "../incidents/feature.ts";
 import { usageUpkeep } from "../usage/upkeep/feature.ts";
+import { exported } from "./exported.ts";
 import { pushUsage } from "./pushing.ts";
 import { pushRecords } from "./records.ts";
 
@@ -14,6 +15,7 @@ const everyMs = 60_000;
 
 export const usageMeters = defineFeature({
   name: "usage-meters",
+  exported,
   tenantTables: ["usage_pushes"],
   needs: { billing, incidents, usageUpkeep },
   settings: {

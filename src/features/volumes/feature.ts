@@ -7,6 +7,9 @@ import { storageViolations } from "../storage-violations/feature.ts";
 import { tools } from "../tools/feature.ts";
 import { fsTools } from "../tools/fs/feature.ts";
 import type { VolumesOptions } from "./execution-volumes.ts";
+import { exported } from "./exported.ts";
+import { exportedFiles } from "./exported-files.ts";
+import { FileEntry } from "./files/files.ts";
 import { VolumeLayout } from "./layout.ts";
 import { openVolumes } from "./open.ts";
 import { openPlaces, storageProbe } from "./places/open.ts";
@@ -21,8 +24,9 @@ const indexEveryMs = 5_000;
 
 export const volumes = defineFeature({
   name: "volumes",
+  exported,
   tenantTables: ["volume_stagings", "volume_mounts", "volumes"],
-  schemas: named,
+  schemas: { ...named, FileEntry },
   needs: { audit, incidents, storageViolations, tools, fsTools },
   settings: volumeSettings,
   contradictions: volumeContradictions,
@@ -70,6 +74,7 @@ export const volumes = defineFeature({
         /** Registers whose executions mount volumes. @param known of the given ones, those that exist, of any tenant */
         heldBy: (known: VolumesOptions["executions"]): void => void holders.push(known),
       },
+      exportedFiles: exportedFiles(sql, places),
       async erase(tenant) {
         return volumes.removeOfTenant(tenant);
       },

@@ -62,6 +62,19 @@ export const PathQuery = Type.Object({ path: Path });
 export const FilesQuery = Type.Object({ ...pagingQuery, path: Type.String({ maxLength: 8192, default: "/" }) });
 export const StatQuery = Type.Object({ path: Type.String({ maxLength: 8192, default: "/" }) });
 export const UploadQuery = Type.Object({ path: Type.Optional(Path) });
+export const UploadHeaders = Type.Object({
+  "X-Filename": Type.Optional(
+    Type.String({
+      maxLength: 1024,
+      description: "Of bytes that are no form: the file's name, percent-encoded; where `path` names none",
+    }),
+  ),
+});
+export const FileBytes = Type.String({ format: "binary" });
+export const UploadForm = Type.Object({
+  file: FileBytes,
+  path: Type.Optional(Type.String({ maxLength: 8192, description: "Where the query names none" })),
+});
 export const MkdirBody = Type.Object({ path: Type.Optional(Path) }, { examples: [{ path: "/2031/may" }] });
 export const MoveBody = Type.Object(
   {

@@ -10,6 +10,7 @@ import { invocations } from "../invocations/feature.ts";
 import { pipeline } from "../pipeline/feature.ts";
 import { tools } from "../tools/feature.ts";
 import { waitingActivities } from "./activities.ts";
+import { exported } from "./exported.ts";
 import { waitingProjection, waitingRecords } from "./records.ts";
 import { createWaitingCalls, editorOf, type GrantsOf, type ShowArguments } from "./service.ts";
 import { startWaitingSweep } from "./sweep.ts";
@@ -20,6 +21,7 @@ export type IsSessionOver = (tenant: string, sessionId: string) => Promise<boole
 
 export const waitingCalls = defineFeature({
   name: "waiting-calls",
+  exported,
   tenantTables: ["waiting_calls"],
   needs: { approvals, executions, invocations, pipeline, tools },
   open({ sql, runtime, starters, mail, warn }, { approvals, executions, invocations, pipeline, tools }) {

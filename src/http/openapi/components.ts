@@ -81,7 +81,7 @@ const mayBeNamed = (schema: object): boolean =>
 function plainSchema(schema: unknown): unknown {
   return JSON.parse(
     JSON.stringify(schema, (key, value: unknown) => {
-      if (/^x-(code|message)$/.test(key)) return undefined;
+      if (/^x-(code|message|raw)$/.test(key)) return undefined;
       const name = (value as Schema | null)?.["x-ref"];
       if (typeof name === "string") return { $ref: `#/components/schemas/${name}` };
       return isTuple(value) ? tupleSchema(value) : value;

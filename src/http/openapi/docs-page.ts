@@ -51,7 +51,9 @@ function entry({ method, path, operation }: Entry): string {
 ${parts.filter((part) => part !== "").join("\n")}</details>`;
 }
 
-function parameterTable({ parameters }: Operation): string {
+function parameterTable(operation: Operation): string {
+  // What all operations share is not repeated.
+  const parameters = operation.parameters.flatMap((one) => ("$ref" in one ? [] : [one]));
   if (parameters.length === 0) return "";
   const rows = parameters.map(
     ({ name, in: place, required, description, schema }) =>

@@ -3,9 +3,11 @@ import { Type } from "@sinclair/typebox";
 import { problems } from "../../../actors/kernel/problem.ts";
 import { asWritten } from "../../../actors/kernel/schema.ts";
 import type { Route } from "../route.ts";
+import { commonComponents, requestId } from "./common.ts";
 import { Components, type NamedSchemas } from "./components.ts";
 import { type Operation, operation } from "./operation.ts";
 import { entryCodes } from "./refusals.ts";
+import { tagDescriptions } from "./tags.ts";
 
 export type { Operation } from "./operation.ts";
 export type OpenApiDocument = ReturnType<typeof openApiDocument>;
@@ -36,7 +38,7 @@ export function openApiDocument(routes: readonly Route[], info: DocumentInfo) {
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: info.publicUrl }],
-    tags: [...new Set(shown.map(({ tag }) => tag))].map((name) => ({ name })),
+    tags: [...new Set(shown.map(({ tag }) => tag))].map((name) => ({ name, ...describedBy(tagDescriptions[name]) })),
     paths,
     components: {
       securitySchemes: {
@@ -48,9 +50,11 @@ export function openApiDocument(routes: readonly Route[], info: DocumentInfo) {
           description: "The same token; on event streams only.",
         },
       },
+      ...commonComponents,
       responses: {
         Refusal: {
           description: `Any other refusal; of every operation: ${entryCodes.map((code) => `\`${code}\` (${problems[code]})`).join(", ")}`,
+          headers: requestId,
           content: refusal,
         },
       },
@@ -58,6 +62,8 @@ export function openApiDocument(routes: readonly Route[], info: DocumentInfo) {
     },
   };
 }
+
+const describedBy = (description: string | undefined) => (description === undefined ? {} : { description });
 
 /** The components that the document refers to, and those that these refer to. */
 function used(document: unknown, schemas: Readonly<Record<string, unknown>>): Record<string, unknown> {

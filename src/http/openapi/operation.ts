@@ -1,12 +1,18 @@
 /** One route as an operation of the API document. */
-import { KindGuard, type TObject, type TSchema, Type } from "@sinclair/typebox";
+import { type TObject, type TSchema, Type } from "@sinclair/typebox";
 import type { ProblemCode } from "../../../actors/kernel/problem.ts";
-import { asWritten, mustBeWritten } from "../../../actors/kernel/schema.ts";
-import { mediaTypesOf, streamedBy, withoutMedia } from "../answer.ts";
+import { mustBeWritten } from "../../../actors/kernel/schema.ts";
+import { streamedBy } from "../answer.ts";
 import type { Route } from "../route.ts";
+import { answerContent, type Content, type RequestBody, requestBody } from "./bodies.ts";
+import { answerHeaders, callerParameters, refusalHeaders } from "./common.ts";
 import type { Components } from "./components.ts";
-import { exampleOf } from "./examples.ts";
 import { byStatus, refusalsOf } from "./refusals.ts";
+
+/** To what many operations share. */
+export interface Reference {
+  readonly $ref: string;
+}
 
 export interface Parameter {
   readonly name: string;
@@ -16,9 +22,10 @@ export interface Parameter {
   readonly schema: unknown;
 }
 
-export interface Content {
-  readonly schema?: unknown;
-  readonly example?: unknown;
+interface ResponseObject {
+  readonly description: string;
+  readonly headers?: Readonly<Record<string, unknown>>;
+  readonly content?: Record<string, Content>;
 }
 
 export interface Operation {
@@ -27,9 +34,9 @@ export interface Operation {
   readonly summary: string;
   readonly description?: string;
   readonly security: readonly Record<string, readonly string[]>[];
-  readonly parameters: readonly Parameter[];
-  readonly requestBody?: { readonly required: boolean; readonly content: Record<string, Content> };
-  readonly responses: Record<string, { readonly description: string; readonly content?: Record<string, Content> }>;
+  readonly parameters: readonly (Parameter | Reference)[];
+  readonly requestBody?: RequestBody;
+  readonly responses: Record<string, ResponseObject>;
 }
 
 export function operation(route: Route, components: Components): Operation {
@@ -47,6 +54,7 @@ export function operation(route: Route, components: Components): Operation {
       ...pathParameters(route, components),
       ...namedParameters("query", route.query, components),
       ...namedParameters("header", route.headers, components),
+      ...(route.public && route.identifies === null ? [] : callerParameters),
     ],
     ...(body ? { requestBody: body } : {}),
     responses: { ...answers(route, components), ...refusals(route) },
@@ -91,60 +99,38 @@ function namedParameters(place: "query" | "header", schema: TObject | null, comp
   }));
 }
 
-function requestBody({ body }: Route, components: Components): Operation["requestBody"] | null {
-  if (!body) return null;
-  const written = asWritten(body.schema ?? Type.String({ format: "binary" }));
-  const schema = components.refer(written);
-  const types = body.kind === "json" ? ["application/json"] : (body.accepts ?? ["*/*"]);
-  // Where only bytes are described, no example could be right.
-  const example = body.schema === null ? {} : { example: exampleOf(written) };
-  const isJson = (type: string) => type === "application/json" || type === "*/*";
-  const content = types.map((type) => [type, { schema, ...(isJson(type) ? example : {}) }] as const);
-  const required = body.kind === "raw" || !body.optional || hasRequired(written);
-  return { required, content: Object.fromEntries(content) };
-}
-
-const hasRequired = (schema: TSchema): boolean => KindGuard.IsObject(schema) && (schema.required ?? []).length > 0;
-
 function answers(route: Route, components: Components): Operation["responses"] {
   const declared = Object.entries(route.responses).map(([status, schema]) => [
     status,
-    { description: description(schema), content: contentOf(schema, components) },
+    {
+      description: description(schema),
+      headers: answerHeaders(route.rates !== null),
+      content: answerContent(schema, components),
+    },
   ]);
   return Object.fromEntries(declared);
 }
 
-/** Media type → schema. Of a stream the schema is that of the data of one event. */
-function contentOf(schema: TSchema, components: Components): Record<string, Content> {
-  const json = withoutMedia(schema);
-  const streamed = streamedBy(schema);
-  const others = mediaTypesOf(schema).map((type) => [
-    type,
-    streamed === null ? {} : { schema: components.refer(streamed) },
-  ]);
-  return {
-    ...(json === null ? {} : { "application/json": { schema: components.refer(json), example: exampleOf(json) } }),
-    ...Object.fromEntries(others),
-  };
+function description(schema: TSchema): string {
+  if (typeof schema.description === "string") return schema.description;
+  return streamedBy(schema) === null ? "Success" : "A stream of events; the data of each is JSON of this shape";
 }
-
-const description = (schema: TSchema): string =>
-  typeof schema.description === "string" ? schema.description : "Success";
 
 /** A status that the route answers with itself keeps its own description. */
 function refusals(route: Route): Operation["responses"] {
   const own = new Set(Object.keys(route.responses).map(Number));
   const told = [...byStatus(refusalsOf(route))].filter(([status]) => !own.has(status));
   return {
-    ...Object.fromEntries(told.map(([status, codes]) => [status, refusal(codes)])),
+    ...Object.fromEntries(told.map(([status, codes]) => [status, refusal(status, codes)])),
     default: { $ref: "#/components/responses/Refusal" } as never,
   };
 }
 
-function refusal(codes: readonly ProblemCode[]): Operation["responses"][string] {
+function refusal(status: number, codes: readonly ProblemCode[]): ResponseObject {
   const [code] = codes;
   return {
     description: codes.map((each) => `\`${each}\``).join(", "),
+    ...refusalHeaders(status),
     content: {
       "application/json": {
         schema: {

@@ -87,7 +87,7 @@ export function byStatus(codes: readonly ProblemCode[]): ReadonlyMap<number, rea
       map.set(status, [...(map.get(status) ?? []), code]);
     }
   }
-  return new Map([...map].map(([status, told]) => [status, [...told, ...entryCodesOf(status)]]));
+  return new Map([...map].map(([status, told]) => [status, [...new Set([...told, ...entryCodesOf(status)])]]));
 }
 
 const entryCodesOf = (status: number) => entryCodes.filter((code) => problems[code] === status);

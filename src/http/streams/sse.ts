@@ -12,6 +12,7 @@
 import { Problem } from "../../../actors/kernel/problem.ts";
 import type { Call } from "../route.ts";
 import { type Holder, holderOf } from "./holders.ts";
+import type { TenantCounts } from "./tenant-counts.ts";
 
 const keepAliveMs = 15_000;
 const longestMs = 24 * 3600 * 1000;
@@ -19,7 +20,7 @@ const longestMs = 24 * 3600 * 1000;
 const unsentLimit = 1024 * 1024;
 /** How long a reader may take nothing while something waits for it. */
 const stallMs = 120_000;
-/** Streams that a tenant may have open on one node: every node counts its own. */
+/** Streams that a tenant may have open, over all nodes. */
 const perTenant = 200;
 /** Seconds of silence after which Bun cuts the connection; reached only when keep-alives fail. */
 const idleSeconds = 120;
@@ -125,6 +126,11 @@ export class EventStream {
     this.#started = true;
   }
 
+  /** Says what to resume from, without an event. Lines of JSON have no such thing. */
+  position(id: number): void {
+    if (this.format === "sse") this.#write(`id: ${id}\n\n`);
+  }
+
   /** Sends a line that clients ignore; not to a reader that has enough to read already. */
   comment(text: string): void {
     if (this.#drained === null) this.#write(this.format === "ndjson" ? "\n" : `: ${text}\n\n`);
@@ -195,6 +201,10 @@ export class EventStreams {
   readonly #tenants = new Map<string, number>();
   #timer: ReturnType<typeof setInterval> | null = null;
   #stopping: AbortSignal | null = null;
+  /** Streams that are being opened. */
+  readonly #opening = new Map<string, number>();
+  /** Null: this node counts its own alone. */
+  readonly #counts: TenantCounts | null;
   readonly #counter: Counter = {
     enter: (stream) => {
       this.#open.add(stream);
@@ -204,8 +214,15 @@ export class EventStreams {
     leave: (stream) => this.#leave(stream),
   };
 
-  constructor(options: { readonly keepAliveMs?: number } = {}) {
+  constructor(
+    options: {
+      readonly keepAliveMs?: number;
+      /** @param own the open streams of this node, by tenant */
+      readonly counts?: (own: () => ReadonlyMap<string, number>) => TenantCounts;
+    } = {},
+  ) {
     this.#keepAliveMs = options.keepAliveMs ?? keepAliveMs;
+    this.#counts = options.counts?.(() => this.#tenants) ?? null;
   }
 
   get size(): number {
@@ -220,16 +237,16 @@ export class EventStreams {
   /**
    * Opens a stream.
    * @param source writes to it until it closes; what it throws cuts the connection
-   * @throws Problem 429 `too_many_streams` when the tenant has 200 open on this node
+   * @throws Problem 429 `too_many_streams` when the tenant has 200 open over all nodes
    */
-  open(
+  async open(
     { request, server, stopping, identity }: Pick<Call, "request" | "server" | "stopping" | "identity">,
     tenant: string,
     source: (stream: EventStream) => Promise<void>,
     { format = "sse", headers = {} }: StreamOptions = {},
-  ): Response {
-    if ((this.#tenants.get(tenant) ?? 0) >= perTenant) {
-      const message = `At most ${perTenant} streams may be open at once on a node`;
+  ): Promise<Response> {
+    if (!(await this.#hasRoom(tenant))) {
+      const message = `At most ${perTenant} streams of a tenant may be open at once`;
       throw new Problem("too_many_streams", message, { limit: perTenant }, { "Retry-After": "5" });
     }
     server?.timeout(request, idleSeconds);
@@ -241,8 +258,24 @@ export class EventStreams {
     });
   }
 
+  async #hasRoom(tenant: string): Promise<boolean> {
+    const opening = this.#opening.get(tenant) ?? 0;
+    const own = (this.#tenants.get(tenant) ?? 0) + opening;
+    if (own >= perTenant) return false;
+    if (this.#counts === null) return true;
+    this.#opening.set(tenant, opening + 1);
+    try {
+      return await this.#counts.take(tenant, own, perTenant);
+    } finally {
+      const left = (this.#opening.get(tenant) ?? 1) - 1;
+      if (left > 0) this.#opening.set(tenant, left);
+      else this.#opening.delete(tenant);
+    }
+  }
+
   #leave(stream: EventStream): void {
     this.#open.delete(stream);
+    this.#counts?.left(stream.tenant);
     const left = (this.#tenants.get(stream.tenant) ?? 1) - 1;
     if (left > 0) this.#tenants.set(stream.tenant, left);
     else this.#tenants.delete(stream.tenant);

@@ -27,6 +27,16 @@ export interface Realms {
   byIssuer(issuer: string): Promise<Realm | null>;
   /** Rejects while the keys of some configured realm cannot be had. */
   probe(): Promise<void>;
+  /** The configured realms, each with a way to ask for its keys anew. */
+  readonly probes: readonly IssuerProbe[];
+}
+
+/** A configured issuer that may be asked whether it is there. */
+export interface IssuerProbe {
+  readonly slug: string;
+  readonly issuer: string;
+  /** How many keys it publishes. Rejects where they cannot be had within `totalMs`. */
+  keys(totalMs: number): Promise<number>;
 }
 
 export interface DevelopmentRealms {
@@ -82,6 +92,11 @@ export function createRealms({ settings, development, embedded = null, tenantExi
     async probe() {
       await Promise.all([...configured.values()].map((realm) => realm.keys.available()));
     },
+    probes: settings.realms.map((realm) => ({
+      slug: realm.slug,
+      issuer: realm.issuer_url,
+      keys: async (totalMs) => (await fetchJwks(jwksUri(realm), { headMs: totalMs, totalMs })).length,
+    })),
     async byIssuer(issuer) {
       const known = configured.get(issuer) ?? fromTemplate.get(issuer);
       if (known) return known;

@@ -6,8 +6,13 @@
 export interface SystemProgram {
   /** Looked for on `path`. */
   readonly program: string;
-  /** Package that holds it; null where that package manager has none. */
-  readonly packages: { readonly apt: string | null; readonly brew: string | null };
+  /** Package that holds it; null, or absent, where that package manager has none. */
+  readonly packages: {
+    readonly apt: string | null;
+    readonly brew: string | null;
+    readonly dnf?: string;
+    readonly apk?: string;
+  };
   /** Directories as in the variable PATH, which is meant where they are absent. */
   readonly path?: string;
   /** Whether this process is root: without, a Debian package cannot be installed. */
@@ -52,5 +57,8 @@ function installCommands(wanted: SystemProgram): readonly string[][] | null {
       ["env", "DEBIAN_FRONTEND=noninteractive", apt, ...install],
     ];
   }
+  const [dnf, apk] = [find(wanted, "dnf"), find(wanted, "apk")];
+  if (dnf !== null && root && packages.dnf !== undefined) return [[dnf, "install", "-y", "-q", packages.dnf]];
+  if (apk !== null && root && packages.apk !== undefined) return [[apk, "add", "--quiet", packages.apk]];
   return brew !== null && packages.brew !== null ? [[brew, "install", packages.brew]] : null;
 }

@@ -2,3428 +2,727 @@
 
 export interface paths {
     "/.well-known/jwks.json": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getWellKnownJwksJson"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/.well-known/oauth-protected-resource/v1/mcp": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getWellKnownOauthProtectedResourceMcp"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/health": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getHealth"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/health/live": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getHealthLive"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/health/ready": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getHealthReady"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/realms/{realm}/.well-known/openid-configuration": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getRealmsByRealmWellKnownOpenidConfiguration"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/realms/{realm}/protocol/openid-connect/certs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getRealmsByRealmProtocolOpenidConnectCerts"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/realms/{realm}/protocol/openid-connect/token": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postRealmsByRealmProtocolOpenidConnectToken"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/schemas/agent.json": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getSchemasAgentJson"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/schemas/workflow.json": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getSchemasWorkflowJson"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/admin/audit": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getAdminAudit"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
+    };
+    "/v1/admin/dead-letters": {
+        get: operations["getAdminDeadLetters"];
+    };
+    "/v1/admin/dead-letters/{id}": {
+        get: operations["getAdminDeadLettersById"];
+    };
+    "/v1/admin/dead-letters/{id}/replay": {
+        post: operations["postAdminDeadLettersByIdReplay"];
+    };
+    "/v1/admin/doctor": {
+        get: operations["getAdminDoctor"];
     };
     "/v1/admin/llm/reload": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postAdminLlmReload"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
+    };
+    "/v1/admin/llm/test": {
+        post: operations["postAdminLlmTest"];
     };
     "/v1/admin/rate-limits/overrides": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getAdminRateLimitsOverrides"];
-        put?: never;
         post: operations["postAdminRateLimitsOverrides"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/admin/rate-limits/overrides/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
         delete: operations["deleteAdminRateLimitsOverridesById"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/admin/rate-limits/usage": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getAdminRateLimitsUsage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/admin/tenants": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getAdminTenants"];
-        put?: never;
         post: operations["postAdminTenants"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/admin/tenants/{slug}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getAdminTenantsBySlug"];
-        put?: never;
-        post?: never;
         delete: operations["deleteAdminTenantsBySlug"];
-        options?: never;
-        head?: never;
         patch: operations["patchAdminTenantsBySlug"];
-        trace?: never;
+    };
+    "/v1/admin/tenants/{slug}/export": {
+        get: operations["getAdminTenantsBySlugExport"];
     };
     "/v1/admin/tenants/{slug}/restore": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postAdminTenantsBySlugRestore"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/admin/tenants/{slug}/resume": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postAdminTenantsBySlugResume"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/admin/tenants/{slug}/suspend": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postAdminTenantsBySlugSuspend"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/agents": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getAgents"];
-        put?: never;
         post: operations["postAgents"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/agents/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getAgentsById"];
-        put?: never;
-        post?: never;
         delete: operations["deleteAgentsById"];
-        options?: never;
-        head?: never;
         patch: operations["patchAgentsById"];
-        trace?: never;
     };
     "/v1/agents/{id}/events": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getAgentsByIdEvents"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/agents/{id}/execute": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postAgentsByIdExecute"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/agents/{id}/pause": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postAgentsByIdPause"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/agents/{id}/resume": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postAgentsByIdResume"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/agents/{id}/rollback": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postAgentsByIdRollback"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/agents/{id}/scope": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postAgentsByIdScope"];
-        delete?: never;
-        options?: never;
-        head?: never;
         patch: operations["patchAgentsByIdScope"];
-        trace?: never;
     };
     "/v1/agents/{id}/stream": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getAgentsByIdStream"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/agents/{id}/versions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getAgentsByIdVersions"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/agents/lookup/{name}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getAgentsLookupByName"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/api-keys": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getApiKeys"];
-        put?: never;
         post: operations["postApiKeys"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/api-keys/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getApiKeysById"];
-        put?: never;
-        post?: never;
         delete: operations["deleteApiKeysById"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/api-keys/{id}/rotate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postApiKeysByIdRotate"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/api-keys/validate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postApiKeysValidate"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/approval-links/{token}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getApprovalLinksByToken"];
-        put?: never;
         post: operations["postApprovalLinksByToken"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/audit": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getAudit"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/auth/config": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getAuthConfig"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/auth/me": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getAuthMe"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/billing/change-tier": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postBillingChangeTier"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/billing/checkout": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postBillingCheckout"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/billing/invoices": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getBillingInvoices"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/billing/portal": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postBillingPortal"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/billing/preview-tier-change": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postBillingPreviewTierChange"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/billing/prices": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getBillingPrices"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/billing/seats": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postBillingSeats"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/billing/subscription": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getBillingSubscription"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/cluster/nodes": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getClusterNodes"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/cluster/status": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getClusterStatus"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/colony/invitations": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getColonyInvitations"];
-        put?: never;
         post: operations["postColonyInvitations"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/colony/invitations/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
         delete: operations["deleteColonyInvitationsById"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/colony/invitations/{token}/accept": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postColonyInvitationsByTokenAccept"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/colony/invitations/accept": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postColonyInvitationsAccept"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/colony/members": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getColonyMembers"];
-        put?: never;
         post: operations["postColonyMembers"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/colony/members/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
         delete: operations["deleteColonyMembersById"];
-        options?: never;
-        head?: never;
         patch: operations["patchColonyMembersById"];
-        trace?: never;
     };
     "/v1/colony/roles": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
         put: operations["putColonyRoles"];
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/colony/saml": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getColonySaml"];
         put: operations["putColonySaml"];
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/colony/subscription": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getColonySubscription"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/colony/teams": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getColonyTeams"];
-        put?: never;
         post: operations["postColonyTeams"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/colony/teams/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
         delete: operations["deleteColonyTeamsById"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/cortex/metrics": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getCortexMetrics"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/cortex/patterns": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getCortexPatterns"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/cortex/skills": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getCortexSkills"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/credentials": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getCredentials"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/credentials/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getCredentialsById"];
-        put?: never;
-        post?: never;
         delete: operations["deleteCredentialsById"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/credentials/{id}/grants": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getCredentialsByIdGrants"];
-        put?: never;
         post: operations["postCredentialsByIdGrants"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/credentials/{id}/grants/{grant_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
         delete: operations["deleteCredentialsByIdGrantsByGrantId"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/credentials/{id}/rotate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postCredentialsByIdRotate"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/credentials/api-key": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postCredentialsApiKey"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/credentials/api-keys": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postCredentialsApiKeys"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/credentials/device/initiate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postCredentialsDeviceInitiate"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/credentials/device/poll": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postCredentialsDevicePoll"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/credentials/oauth/callback": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getCredentialsOauthCallback"];
-        put?: never;
         post: operations["postCredentialsOauthCallback"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/credentials/oauth/device/initiate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postCredentialsOauthDeviceInitiate"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/credentials/oauth/device/poll": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postCredentialsOauthDevicePoll"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/credentials/oauth/initiate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postCredentialsOauthInitiate"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/dashboard/summary": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getDashboardSummary"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/edge/connect": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getEdgeConnect"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/edge/daemon/enroll": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postEdgeDaemonEnroll"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/edge/daemon/rotate-key": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postEdgeDaemonRotateKey"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/edge/enrollment-tokens": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getEdgeEnrollmentTokens"];
-        put?: never;
         post: operations["postEdgeEnrollmentTokens"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/edge/enrollment-tokens/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
         delete: operations["deleteEdgeEnrollmentTokensById"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/edge/fleet/{id}/cancel": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postEdgeFleetByIdCancel"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/edge/fleet/{id}/pause": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postEdgeFleetByIdPause"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/edge/fleet/{id}/resume": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postEdgeFleetByIdResume"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/edge/fleet/{id}/retry": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postEdgeFleetByIdRetry"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/edge/fleet/invoke": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postEdgeFleetInvoke"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/edge/fleet/preview": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postEdgeFleetPreview"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/edge/fleet/runs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getEdgeFleetRuns"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/edge/fleet/runs/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getEdgeFleetRunsById"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/edge/fleet/runs/{id}/cancel": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postEdgeFleetRunsByIdCancel"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/edge/fleet/runs/{id}/events": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getEdgeFleetRunsByIdEvents"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/edge/fleet/runs/{id}/pause": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postEdgeFleetRunsByIdPause"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/edge/fleet/runs/{id}/resume": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postEdgeFleetRunsByIdResume"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/edge/fleet/runs/{id}/retry": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postEdgeFleetRunsByIdRetry"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/edge/fleet/runs/{id}/stream": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getEdgeFleetRunsByIdStream"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/edge/groups": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getEdgeGroups"];
-        put?: never;
         post: operations["postEdgeGroups"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/edge/groups/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getEdgeGroupsById"];
-        put?: never;
-        post?: never;
         delete: operations["deleteEdgeGroupsById"];
-        options?: never;
-        head?: never;
         patch: operations["patchEdgeGroupsById"];
-        trace?: never;
     };
     "/v1/edge/hosts": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getEdgeHosts"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/edge/hosts/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getEdgeHostsById"];
-        put?: never;
-        post?: never;
         delete: operations["deleteEdgeHostsById"];
-        options?: never;
-        head?: never;
         patch: operations["patchEdgeHostsById"];
-        trace?: never;
     };
     "/v1/edge/hosts/{id}/tags": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postEdgeHostsByIdTags"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/edge/settings": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getEdgeSettings"];
         put: operations["putEdgeSettings"];
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
+    };
+    "/v1/events": {
+        get: operations["getEvents"];
     };
     "/v1/executions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getExecutions"];
-        put?: never;
         post: operations["postExecutions"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/executions/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getExecutionsById"];
-        put?: never;
-        post?: never;
         delete: operations["deleteExecutionsById"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/executions/{id}/cancel": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postExecutionsByIdCancel"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/executions/{id}/events": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getExecutionsByIdEvents"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/executions/{id}/files": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getExecutionsByIdFiles"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/executions/{id}/files/{path}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getExecutionsByIdFilesByPath"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/executions/{id}/iterations": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getExecutionsByIdIterations"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/executions/{id}/iterations/{number}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getExecutionsByIdIterationsByNumber"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/executions/{id}/retry": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postExecutionsByIdRetry"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/executions/{id}/stream": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getExecutionsByIdStream"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/human-approvals": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getHumanApprovals"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/human-approvals/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getHumanApprovalsById"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/human-approvals/{id}/approve": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postHumanApprovalsByIdApprove"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/human-approvals/{id}/arguments": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getHumanApprovalsByIdArguments"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/human-approvals/{id}/history": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getHumanApprovalsByIdHistory"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/human-approvals/{id}/links": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postHumanApprovalsByIdLinks"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/human-approvals/{id}/reject": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postHumanApprovalsByIdReject"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/human-approvals/history": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getHumanApprovalsHistory"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/invoke": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postInvoke"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/mcp": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postMcp"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/models": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getModels"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/observability/dashboard": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getObservabilityDashboard"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/observability/security-incidents": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getObservabilitySecurityIncidents"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/observability/storage-violations": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getObservabilityStorageViolations"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/people": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getPeople"];
-        put?: never;
         post: operations["postPeople"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/people/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
         delete: operations["deletePeopleById"];
-        options?: never;
-        head?: never;
         patch: operations["patchPeopleById"];
-        trace?: never;
     };
     "/v1/people/{id}/reset": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postPeopleByIdReset"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/runtimes": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getRuntimes"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
+    };
+    "/v1/samples": {
+        get: operations["getSamples"];
     };
     "/v1/seal/attest": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postSealAttest"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/seal/invoke": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postSealInvoke"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/seal/sessions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getSealSessions"];
-        put?: never;
         post: operations["postSealSessions"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/seal/sessions/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getSealSessionsById"];
-        put?: never;
-        post?: never;
         delete: operations["deleteSealSessionsById"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/seal/tools": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getSealTools"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/secrets": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getSecrets"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/secrets/{path}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getSecretsByPath"];
         put: operations["putSecretsByPath"];
         post: operations["postSecretsByPath"];
         delete: operations["deleteSecretsByPath"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/security-contexts": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getSecurityContexts"];
-        put?: never;
         post: operations["postSecurityContexts"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/security-contexts/{name}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getSecurityContextsByName"];
         put: operations["putSecurityContextsByName"];
-        post?: never;
         delete: operations["deleteSecurityContextsByName"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/security-contexts/{name}/evaluate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postSecurityContextsByNameEvaluate"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/security/incidents": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getSecurityIncidents"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/stimuli": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getStimuli"];
-        put?: never;
         post: operations["postStimuli"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/stimuli/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getStimuliById"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/stimuli/{id}/discard": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postStimuliByIdDiscard"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/stimuli/{id}/replay": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postStimuliByIdReplay"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/stimuli/dead-letters": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getStimuliDeadLetters"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/stimuli/dead-letters/replay": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postStimuliDeadLettersReplay"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/stimulus-routes": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getStimulusRoutes"];
-        put?: never;
         post: operations["postStimulusRoutes"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/stimulus-routes/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getStimulusRoutesById"];
         put: operations["putStimulusRoutesById"];
-        post?: never;
         delete: operations["deleteStimulusRoutesById"];
-        options?: never;
-        head?: never;
         patch: operations["patchStimulusRoutesById"];
-        trace?: never;
     };
     "/v1/stimulus-routes/{id}/rotate-secret": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postStimulusRoutesByIdRotateSecret"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/stimulus-routes/router": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getStimulusRoutesRouter"];
         put: operations["putStimulusRoutesRouter"];
-        post?: never;
         delete: operations["deleteStimulusRoutesRouter"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/storage/violations": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getStorageViolations"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/swarms": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getSwarms"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/swarms/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getSwarmsById"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/swarms/{id}/cancel": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postSwarmsByIdCancel"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/teams": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getTeams"];
-        put?: never;
         post: operations["postTeams"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/teams/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
         delete: operations["deleteTeamsById"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/tool-invocations": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getToolInvocations"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/tool-invocations/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getToolInvocationsById"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/tool-servers": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getToolServers"];
-        put?: never;
         post: operations["postToolServers"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/tool-servers/{name}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getToolServersByName"];
-        put?: never;
-        post?: never;
         delete: operations["deleteToolServersByName"];
-        options?: never;
-        head?: never;
         patch: operations["patchToolServersByName"];
-        trace?: never;
     };
     "/v1/tool-servers/{name}/accept": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postToolServersByNameAccept"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/tool-servers/{name}/logs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getToolServersByNameLogs"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/tool-servers/{name}/restart": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postToolServersByNameRestart"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/tool-servers/{name}/tools": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getToolServersByNameTools"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/usage": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getUsage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/user/rate-limits": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getUserRateLimits"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/user/rate-limits/usage": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getUserRateLimitsUsage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/volumes": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getVolumes"];
-        put?: never;
         post: operations["postVolumes"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/volumes/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getVolumesById"];
-        put?: never;
-        post?: never;
         delete: operations["deleteVolumesById"];
-        options?: never;
-        head?: never;
         patch: operations["patchVolumesById"];
-        trace?: never;
     };
     "/v1/volumes/{id}/files": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getVolumesByIdFiles"];
-        put?: never;
-        post?: never;
         delete: operations["deleteVolumesByIdFiles"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/volumes/{id}/files/download": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getVolumesByIdFilesDownload"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/volumes/{id}/files/mkdir": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postVolumesByIdFilesMkdir"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/volumes/{id}/files/move": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postVolumesByIdFilesMove"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/volumes/{id}/files/stat": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getVolumesByIdFilesStat"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/volumes/{id}/files/upload": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postVolumesByIdFilesUpload"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/volumes/quota": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getVolumesQuota"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/webhooks/{source}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postWebhooksBySource"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/webhooks/{source}/{route_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postWebhooksBySourceByRouteId"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/webhooks/stripe": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postWebhooksStripe"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getWorkflows"];
-        put?: never;
         post: operations["postWorkflows"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/{ref}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getWorkflowsByRef"];
-        put?: never;
-        post?: never;
         delete: operations["deleteWorkflowsByRef"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/{ref}/execute": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postWorkflowsByRefExecute"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/{ref}/run": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postWorkflowsByRefRun"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/{ref}/schedules": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getWorkflowsByRefSchedules"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/{ref}/schedules/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getWorkflowsByRefSchedulesById"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/{ref}/schedules/{id}/backfill": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postWorkflowsByRefSchedulesByIdBackfill"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/{ref}/schedules/{id}/pause": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postWorkflowsByRefSchedulesByIdPause"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/{ref}/schedules/{id}/resume": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postWorkflowsByRefSchedulesByIdResume"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/{ref}/schedules/{id}/run": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postWorkflowsByRefSchedulesByIdRun"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/{ref}/scope": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postWorkflowsByRefScope"];
-        delete?: never;
-        options?: never;
-        head?: never;
         patch: operations["patchWorkflowsByRefScope"];
-        trace?: never;
     };
     "/v1/workflows/{ref}/versions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getWorkflowsByRefVersions"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/{ref}/versions/{a}/diff/{b}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getWorkflowsByRefVersionsByADiffByB"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/{ref}/yaml": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getWorkflowsByRefYaml"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/executions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getWorkflowsExecutions"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/executions/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getWorkflowsExecutionsById"];
-        put?: never;
-        post?: never;
         delete: operations["deleteWorkflowsExecutionsById"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/executions/{id}/cancel": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postWorkflowsExecutionsByIdCancel"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/executions/{id}/events": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getWorkflowsExecutionsByIdEvents"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/executions/{id}/fork": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postWorkflowsExecutionsByIdFork"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/executions/{id}/graph": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getWorkflowsExecutionsByIdGraph"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/executions/{id}/items": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getWorkflowsExecutionsByIdItems"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/executions/{id}/items/{index}/cancel": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postWorkflowsExecutionsByIdItemsByIndexCancel"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/executions/{id}/items/{index}/retry": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postWorkflowsExecutionsByIdItemsByIndexRetry"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/executions/{id}/logs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getWorkflowsExecutionsByIdLogs"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/executions/{id}/logs/stream": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getWorkflowsExecutionsByIdLogsStream"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/executions/{id}/pause": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postWorkflowsExecutionsByIdPause"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/executions/{id}/resume": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postWorkflowsExecutionsByIdResume"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/executions/{id}/retry": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postWorkflowsExecutionsByIdRetry"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/executions/{id}/signal": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postWorkflowsExecutionsByIdSignal"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/executions/{id}/stream": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getWorkflowsExecutionsByIdStream"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/executions/migrate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postWorkflowsExecutionsMigrate"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/temporal/execute": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postWorkflowsTemporalExecute"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/temporal/register": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postWorkflowsTemporalRegister"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/v1/workflows/validate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["postWorkflowsValidate"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
 }
 export type webhooks = Record<string, never>;
@@ -3511,275 +810,275 @@ export interface components {
             apiVersion: "svc.dev/v1" | "100monkeys.ai/v1";
             environment?: {
                 [key: string]: string;
-            } | null;
+            } | null | undefined;
             kind: "Agent";
             metadata: {
                 annotations?: {
                     [key: string]: string;
-                } | null;
-                description?: string | null;
+                } | null | undefined;
+                description?: string | null | undefined;
                 labels?: {
                     [key: string]: string;
-                } | null;
+                } | null | undefined;
                 name: string;
-                tags: string[] | null;
+                tags?: string[] | null | undefined;
                 version: string;
             };
             spec: {
                 advanced?: {
-                    bootstrap_path?: string | null;
-                    health_check?: unknown;
-                    startup_script?: string | null;
-                    swarm_enabled: boolean | null;
-                    warm_pool_size: number | null;
-                } | null;
-                context: components["schemas"]["AgentManifest.ContextItem"][] | null;
+                    bootstrap_path?: string | null | undefined;
+                    health_check?: unknown | undefined;
+                    startup_script?: string | null | undefined;
+                    swarm_enabled?: boolean | null | undefined;
+                    warm_pool_size?: number | null | undefined;
+                } | null | undefined;
+                context?: components["schemas"]["AgentManifest.ContextItem"][] | null | undefined;
                 env?: {
                     [key: string]: string;
-                } | null;
+                } | null | undefined;
                 environment?: {
                     [key: string]: string;
-                } | null;
+                } | null | undefined;
                 execution?: {
                     delivery?: {
                         destinations?: ({
-                            condition: "on_success" | "on_failure" | "always" | null;
+                            condition?: "on_success" | "on_failure" | "always" | null | undefined;
                             headers?: {
                                 [key: string]: string;
-                            } | null;
-                            method: "POST" | "PUT" | "PATCH" | null;
-                            name?: string | null;
-                            secret?: string | null;
+                            } | null | undefined;
+                            method?: "POST" | "PUT" | "PATCH" | null | undefined;
+                            name?: string | null | undefined;
+                            secret?: string | null | undefined;
                             type: "webhook";
                             url: string;
                         } | {
-                            condition: "on_success" | "on_failure" | "always" | null;
+                            condition?: "on_success" | "on_failure" | "always" | null | undefined;
                             headers?: {
                                 [key: string]: string;
-                            } | null;
-                            method: "POST" | "PUT" | "PATCH" | null;
-                            name?: string | null;
-                            secret?: string | null;
+                            } | null | undefined;
+                            method?: "POST" | "PUT" | "PATCH" | null | undefined;
+                            name?: string | null | undefined;
+                            secret?: string | null | undefined;
                             type: "rest";
                             url: string;
-                        })[] | null;
-                    } | null;
-                    iteration_timeout?: number | string | null;
-                    llm_timeout_seconds: number | null;
-                    max_iterations?: number | null;
-                    max_retries?: number | null;
-                    max_tokens?: number | null;
-                    memory: boolean | null;
-                    mode?: "one-shot" | "iterative" | null;
-                    tool_validation: {
+                        })[] | null | undefined;
+                    } | null | undefined;
+                    iteration_timeout?: number | string | null | undefined;
+                    llm_timeout_seconds?: number | null | undefined;
+                    max_iterations?: number | null | undefined;
+                    max_retries?: number | null | undefined;
+                    max_tokens?: number | null | undefined;
+                    memory?: boolean | null | undefined;
+                    mode?: "one-shot" | "iterative" | null | undefined;
+                    tool_validation?: {
                         criteria: string;
                         judge_agent: string;
-                        min_confidence: number | null;
-                        min_score: number | null;
-                        timeout_seconds: number | null;
-                        type?: "semantic" | null;
-                    }[] | null;
+                        min_confidence?: number | null | undefined;
+                        min_score?: number | null | undefined;
+                        timeout_seconds?: number | null | undefined;
+                        type?: "semantic" | null | undefined;
+                    }[] | null | undefined;
                     validation?: components["schemas"]["AgentManifest.Validator"][] | {
                         output?: {
-                            flags?: unknown;
-                            min_confidence: number | null;
-                            min_score: number | null;
-                            regex?: string | null;
-                            schema?: Record<string, never> | boolean | null;
-                            schema_path?: unknown | null;
-                            script?: unknown | null;
-                            target?: unknown;
-                            target_path?: unknown;
-                        } | null;
-                        schema_path?: unknown | null;
-                        script?: unknown | null;
+                            flags?: unknown | undefined;
+                            min_confidence?: number | null | undefined;
+                            min_score?: number | null | undefined;
+                            regex?: string | null | undefined;
+                            schema?: Record<string, never> | boolean | null | undefined;
+                            schema_path?: unknown | null | undefined;
+                            script?: unknown | null | undefined;
+                            target?: unknown | undefined;
+                            target_path?: unknown | undefined;
+                        } | null | undefined;
+                        schema_path?: unknown | null | undefined;
+                        script?: unknown | null | undefined;
                         semantic?: {
-                            criteria?: string | null;
+                            criteria?: string | null | undefined;
                             judge_agent: string;
-                            min_confidence: number | null;
-                            min_score?: number | null;
-                            prompt?: unknown;
-                            schema_path?: unknown | null;
-                            script?: unknown | null;
-                            threshold?: number | null;
-                            timeout_seconds: number | null;
-                        } | null;
+                            min_confidence?: number | null | undefined;
+                            min_score?: number | null | undefined;
+                            prompt?: unknown | undefined;
+                            schema_path?: unknown | null | undefined;
+                            script?: unknown | null | undefined;
+                            threshold?: number | null | undefined;
+                            timeout_seconds?: number | null | undefined;
+                        } | null | undefined;
                         system?: {
-                            exit_code: number | null;
-                            min_confidence: number | null;
-                            min_score: number | null;
-                            schema_path?: unknown | null;
-                            script?: unknown | null;
-                        } | null;
-                    } | null;
-                } | null;
-                input_schema?: Record<string, never> | boolean | null;
+                            exit_code?: number | null | undefined;
+                            min_confidence?: number | null | undefined;
+                            min_score?: number | null | undefined;
+                            schema_path?: unknown | null | undefined;
+                            script?: unknown | null | undefined;
+                        } | null | undefined;
+                    } | null | undefined;
+                } | null | undefined;
+                input_schema?: Record<string, never> | boolean | null | undefined;
                 output_handler?: ({
                     agent_id: string;
-                    input_template: string | null;
-                    required: boolean | null;
-                    timeout_seconds: number | null;
+                    input_template?: string | null | undefined;
+                    required?: boolean | null | undefined;
+                    timeout_seconds?: number | null | undefined;
                     type: "agent";
                 } | {
-                    body_template?: string | null;
+                    body_template?: string | null | undefined;
                     headers?: {
                         [key: string]: string;
-                    } | null;
-                    method: "POST" | "PUT" | "PATCH" | null;
-                    required: boolean | null;
+                    } | null | undefined;
+                    method?: "POST" | "PUT" | "PATCH" | null | undefined;
+                    required?: boolean | null | undefined;
                     retry?: {
-                        max_attempts: number | null;
-                    } | null;
-                    timeout_seconds: number | null;
+                        max_attempts?: number | null | undefined;
+                    } | null | undefined;
+                    timeout_seconds?: number | null | undefined;
                     type: "webhook";
                     url: string;
-                }) | null;
+                }) | null | undefined;
                 runtime: {
-                    image?: string | null;
-                    image_pull_policy: "Always" | "IfNotPresent" | "Never" | null;
-                    isolation: "inherit" | "docker" | "process" | "firecracker" | null;
-                    language?: string | null;
-                    model: string | null;
-                    registry_credentials?: string | null;
-                    temperature?: number | null;
-                    version?: string | null;
+                    image?: string | null | undefined;
+                    image_pull_policy?: "Always" | "IfNotPresent" | "Never" | null | undefined;
+                    isolation?: "inherit" | "docker" | "process" | "firecracker" | null | undefined;
+                    language?: string | null | undefined;
+                    model?: string | null | undefined;
+                    registry_credentials?: string | null | undefined;
+                    temperature?: number | null | undefined;
+                    version?: string | null | undefined;
                 };
                 schedule?: ({
                     cron: string;
-                    enabled: boolean | null;
-                    timezone: string | null;
+                    enabled?: boolean | null | undefined;
+                    timezone?: string | null | undefined;
                     type: "cron";
                 } | {
-                    enabled: boolean | null;
+                    enabled?: boolean | null | undefined;
                     seconds: number;
                     type: "interval";
                 } | {
-                    enabled: boolean | null;
+                    enabled?: boolean | null | undefined;
                     type: "manual";
-                }) | null;
+                }) | null | undefined;
                 security?: {
                     filesystem?: {
-                        read: string[] | null;
-                        read_only: boolean | null;
-                        write: string[] | null;
-                    } | null;
+                        read?: string[] | null | undefined;
+                        read_only?: boolean | null | undefined;
+                        write?: string[] | null | undefined;
+                    } | null | undefined;
                     network?: {
-                        allowlist: string[] | null;
-                        denylist: string[] | null;
-                        mode: "none" | "deny" | "allow" | null;
-                    } | null;
+                        allowlist?: string[] | null | undefined;
+                        denylist?: string[] | null | undefined;
+                        mode?: "none" | "deny" | "allow" | null | undefined;
+                    } | null | undefined;
                     resources?: {
-                        cpu: number | string | null;
-                        disk: number | string | null;
-                        memory: number | string | null;
-                        timeout?: number | string | null;
-                    } | null;
-                } | null;
-                security_context?: string | null;
+                        cpu?: number | string | null | undefined;
+                        disk?: number | string | null | undefined;
+                        memory?: number | string | null | undefined;
+                        timeout?: number | string | null | undefined;
+                    } | null | undefined;
+                } | null | undefined;
+                security_context?: string | null | undefined;
                 task: {
-                    agentskills: string[] | null;
-                    input_data?: unknown;
+                    agentskills?: string[] | null | undefined;
+                    input_data?: unknown | undefined;
                     instruction: string;
-                    prompt_template?: string | null;
+                    prompt_template?: string | null | undefined;
                 };
-                tools: components["schemas"]["AgentManifest.Tool"][] | null;
-                volumes: components["schemas"]["AgentManifest.Volume"][] | null;
+                tools?: components["schemas"]["AgentManifest.Tool"][] | null | undefined;
+                volumes?: components["schemas"]["AgentManifest.Volume"][] | null | undefined;
             };
         };
         "AgentManifest.ContextItem": {
             content: string;
-            description?: string | null;
+            description?: string | null | undefined;
             type: "text";
         } | {
-            description?: string | null;
+            description?: string | null | undefined;
             type: "url";
             url: string;
         } | {
-            description?: string | null;
+            description?: string | null | undefined;
             path: string;
             type: "file";
         } | {
-            description?: string | null;
+            description?: string | null | undefined;
             path: string;
             type: "directory";
         };
         "AgentManifest.Tool": string | {
             approval?: {
-                approvers: string[] | null;
-                editable: boolean | null;
-                elicit: boolean | null;
-                forbid_initiator: boolean | null;
-                on_timeout: "reject" | "fail" | null;
-                quorum: number | null;
-                remember?: "execution" | "tool" | null;
-                timeout_seconds: number | null;
-                when?: string | null;
-            } | null;
+                approvers?: string[] | null | undefined;
+                editable?: boolean | null | undefined;
+                elicit?: boolean | null | undefined;
+                forbid_initiator?: boolean | null | undefined;
+                on_timeout?: "reject" | "fail" | null | undefined;
+                quorum?: number | null | undefined;
+                remember?: "execution" | "tool" | null | undefined;
+                timeout_seconds?: number | null | undefined;
+                when?: string | null | undefined;
+            } | null | undefined;
             name: string;
-            skip_judge: boolean | null;
+            skip_judge?: boolean | null | undefined;
         };
         "AgentManifest.Validator": {
-            expected: number | null;
-            min_confidence: number | null;
-            min_score: number | null;
-            schema_path?: unknown | null;
-            script?: unknown | null;
+            expected?: number | null | undefined;
+            min_confidence?: number | null | undefined;
+            min_score?: number | null | undefined;
+            schema_path?: unknown | null | undefined;
+            script?: unknown | null | undefined;
             type: "exit_code";
         } | {
-            min_confidence: number | null;
-            min_score: number | null;
+            min_confidence?: number | null | undefined;
+            min_score?: number | null | undefined;
             schema: Record<string, never> | boolean;
-            schema_path?: unknown | null;
-            script?: unknown | null;
-            target_path?: string | null;
+            schema_path?: unknown | null | undefined;
+            script?: unknown | null | undefined;
+            target_path?: string | null | undefined;
             type: "json_schema";
         } | {
-            flags: string | null;
-            min_confidence: number | null;
-            min_score: number | null;
+            flags?: string | null | undefined;
+            min_confidence?: number | null | undefined;
+            min_score?: number | null | undefined;
             pattern: string;
-            schema_path?: unknown | null;
-            script?: unknown | null;
-            target: "stdout" | "stderr" | null;
+            schema_path?: unknown | null | undefined;
+            script?: unknown | null | undefined;
+            target?: "stdout" | "stderr" | null | undefined;
             type: "regex";
         } | {
             criteria: string;
             judge_agent: string;
-            min_confidence: number | null;
-            min_score: number | null;
-            schema_path?: unknown | null;
-            script?: unknown | null;
-            timeout_seconds: number | null;
+            min_confidence?: number | null | undefined;
+            min_score?: number | null | undefined;
+            schema_path?: unknown | null | undefined;
+            script?: unknown | null | undefined;
+            timeout_seconds?: number | null | undefined;
             type: "semantic";
         } | {
-            consensus: "weighted_average" | "majority" | "unanimous" | "best_of_n" | null;
+            consensus?: "weighted_average" | "majority" | "unanimous" | "best_of_n" | null | undefined;
             criteria: string;
             judges: (string | {
                 agent: string;
-                weight: number | null;
+                weight?: number | null | undefined;
             })[];
-            min_confidence: number | null;
-            min_judges_required: number | null;
-            min_score: number | null;
-            n?: unknown;
-            schema_path?: unknown | null;
-            script?: unknown | null;
-            threshold: number | null;
-            timeout_seconds: number | null;
+            min_confidence?: number | null | undefined;
+            min_judges_required?: number | null | undefined;
+            min_score?: number | null | undefined;
+            n?: unknown | undefined;
+            schema_path?: unknown | null | undefined;
+            script?: unknown | null | undefined;
+            threshold?: number | null | undefined;
+            timeout_seconds?: number | null | undefined;
             type: "multi_judge";
         };
         "AgentManifest.Volume": {
-            access_mode: "read-only" | "read-write" | null;
+            access_mode?: "read-only" | "read-write" | null | undefined;
             mount_path: string;
             name: string;
-            size_limit?: unknown;
+            size_limit?: unknown | undefined;
             source?: {
-                path?: string | null;
-                volume_id?: string | null;
-            } | null;
-            storage_class?: "ephemeral" | "persistent" | null;
-            ttl_hours?: unknown;
-            type?: string | null;
+                path?: string | null | undefined;
+                volume_id?: string | null | undefined;
+            } | null | undefined;
+            storage_class?: "ephemeral" | "persistent" | null | undefined;
+            ttl_hours?: unknown | undefined;
+            type?: string | null | undefined;
         };
         AgentPatched: {
             agent_id: string;
@@ -3810,8 +1109,8 @@ export interface components {
             warnings: components["schemas"]["AgentWarning"][];
         };
         AgentRollbackRequest: {
-            revision?: number;
-            version?: string;
+            revision?: number | undefined;
+            version?: string | undefined;
         };
         AgentScopeChanged: {
             agent_id: string;
@@ -3844,8 +1143,8 @@ export interface components {
             version: string;
         };
         AgentScopeRequest: {
-            scope?: "tenant" | "global";
-            target_scope?: "tenant" | "global";
+            scope?: "tenant" | "global" | undefined;
+            target_scope?: "tenant" | "global" | undefined;
         };
         AgentStreamEvent: ({
             agent_deployed: {
@@ -3940,8 +1239,8 @@ export interface components {
             status: "active" | "revoked" | "expired";
         };
         ApiKeyRotationInput: {
-            expires_at?: string;
-            grace_seconds: number;
+            expires_at?: string | undefined;
+            grace_seconds?: number | undefined;
         };
         ApprovalArguments: {
             arguments: unknown;
@@ -3995,11 +1294,11 @@ export interface components {
                 issued_by?: {
                     email: string | null;
                     kind: string;
-                    realm?: string;
+                    realm?: string | undefined;
                     sub: string | null;
-                } | null;
+                } | null | undefined;
                 kind: string;
-                realm?: string;
+                realm?: string | undefined;
                 sub: string | null;
             } | null;
             decision: string | null;
@@ -4009,7 +1308,7 @@ export interface components {
             execution_id: string;
             expires_at: string;
             feedback: string | null;
-            fleet_command_id?: string | null;
+            fleet_command_id?: string | null | undefined;
             id: string;
             kind: string;
             prompt: string;
@@ -4022,36 +1321,52 @@ export interface components {
             status: "pending" | "approved" | "rejected" | "responded" | "timed_out" | "withdrawn";
             tenant_id: string;
             timeout_seconds: number;
-            tool_call?: {
-                agent_name: string | null;
-                arguments: unknown;
-                arguments_sha256: string;
-                capability_index: number | null;
-                editable: boolean;
-                edited: boolean;
-                executed: boolean | null;
-                invocation_id: string;
-                iteration_number: number | null;
-                model_reason: string | null;
-                remember: "none" | "execution" | "tool";
-                security_context: string | null;
-                tool: string;
-                truncated: boolean;
-            } | null;
+            tool_call?: components["schemas"]["ApprovalToolCall"] | null | undefined;
             via: string | null;
             visit: number | null;
             workflow_execution_id: string | null;
             workflow_id: string | null;
             workflow_name: string | null;
         };
+        ApprovalToolCall: {
+            agent_name: string | null;
+            arguments: unknown;
+            arguments_sha256: string;
+            capability_index: number | null;
+            editable: boolean;
+            edited: boolean;
+            executed: boolean | null;
+            invocation_id: string;
+            iteration_number: number | null;
+            model_reason: string | null;
+            remember: "none" | "execution" | "tool";
+            security_context: string | null;
+            tool: string;
+            truncated: boolean;
+        };
         Approve: {
-            approved_by?: string;
+            approved_by?: string | undefined;
             arguments?: {
                 [key: string]: unknown;
-            };
-            arguments_sha256?: string;
-            feedback?: string;
-            remember?: "none" | "execution" | "tool";
+            } | undefined;
+            arguments_sha256?: string | undefined;
+            feedback?: string | undefined;
+            remember?: "none" | "execution" | "tool" | undefined;
+        };
+        Attest: {
+            agent_id?: string | undefined;
+            agent_public_key?: string | undefined;
+            container_id?: string | undefined;
+            execution_id?: string | undefined;
+            principal_subject?: string | undefined;
+            public_key?: string | undefined;
+            public_key_pem?: string | undefined;
+            security_context?: string | undefined;
+            task_summary?: string | undefined;
+            tenant_id?: string | undefined;
+            user_id?: string | undefined;
+            workload_id?: string | undefined;
+            zaru_tier?: string | undefined;
         };
         AuditEntry: {
             action: string;
@@ -4078,6 +1393,11 @@ export interface components {
             tenant_id: string;
             user_agent: string | null;
         };
+        BillingPrice: {
+            amount: number;
+            currency: string;
+            price_id: string;
+        };
         BillingSubscription: {
             billing_interval: ("month" | "year") | null;
             cancel_at_period_end: boolean;
@@ -4094,6 +1414,17 @@ export interface components {
             tier: "free" | "pro" | "business" | "enterprise";
             updated_at: string | null;
         };
+        BillingTier: {
+            annual: components["schemas"]["BillingPrice"] | null;
+            description: string;
+            included_seats: number;
+            monthly: components["schemas"]["BillingPrice"] | null;
+            name: string;
+            product_id: string;
+            seat_annual: components["schemas"]["BillingPrice"] | null;
+            seat_monthly: components["schemas"]["BillingPrice"] | null;
+            tier: "pro" | "business" | "enterprise";
+        };
         Caller: {
             api_key_id: string | null;
             email: string | null;
@@ -4109,7 +1440,24 @@ export interface components {
             user_id: string;
         };
         CancelExecution: {
-            reason?: string;
+            reason?: string | undefined;
+        };
+        Capability: {
+            approval?: components["schemas"]["ToolApproval"] | null | undefined;
+            command_allowlist?: string[] | null | undefined;
+            domain_allowlist?: string[] | null | undefined;
+            max_concurrent?: number | null | undefined;
+            max_response_size?: number | null | undefined;
+            max_timeout_secs?: number | null | undefined;
+            path_allowlist?: string[] | null | undefined;
+            rate_limit?: {
+                calls: number;
+                per_seconds: number;
+            } | null | undefined;
+            subcommand_allowlist?: ({
+                [key: string]: string[];
+            } | string[]) | null | undefined;
+            tool_pattern: string;
         };
         ChangedSource: {
             acknowledge: "routed" | "received";
@@ -4138,7 +1486,7 @@ export interface components {
             rate_limit_per_minute: number | null;
             replay_guard: boolean;
             require_timestamp: boolean;
-            secret?: string;
+            secret?: string | undefined;
             secret_source: "stored" | "env_tenant" | "env" | "none";
             signature: {
                 preset: "svc" | "github" | "stripe" | "slack" | "standard_webhooks";
@@ -4150,6 +1498,18 @@ export interface components {
             url: string;
             workflow: string | null;
             workflow_version: string | null;
+        };
+        ChangeEvent: {
+            at: string;
+            id: string;
+            rev: number;
+            status: string;
+            type: "execution" | "run" | "approval" | "stimulus" | "fleet_run" | "host" | "agent" | "node";
+        };
+        Checkout: {
+            expires_at: string;
+            session_id: string;
+            url: string;
         };
         ClusterNode: {
             available_memory_gb: number;
@@ -4172,6 +1532,31 @@ export interface components {
             tags: string[];
             version: string;
             vram_gb: number;
+        };
+        ClusterStatus: {
+            active_nodes: number;
+            cluster_health: "healthy" | "degraded" | "critical";
+            controller_node_id: string;
+            draining_nodes: number;
+            nodes: components["schemas"]["ClusterNode"][];
+            overall_status: "healthy" | "degraded" | "critical";
+            source: "cluster_repository" | "local_fallback";
+            started_at: string;
+            total_nodes: number;
+            unhealthy_nodes: number;
+            uptime_seconds: number;
+        };
+        ClusterSummary: {
+            active_nodes: number;
+            cluster_health: "healthy" | "degraded" | "critical";
+            controller_node_id: string;
+            draining_nodes: number;
+            overall_status: "healthy" | "degraded" | "critical";
+            source: "cluster_repository" | "local_fallback";
+            started_at: string;
+            total_nodes: number;
+            unhealthy_nodes: number;
+            uptime_seconds: number;
         };
         ColonySubscription: {
             current_period_end: string | null;
@@ -4276,6 +1661,28 @@ export interface components {
             updated_at: string;
             version: number;
         };
+        CredentialDetail: {
+            created_at: string;
+            credential: components["schemas"]["Credential"];
+            credential_type: "secret" | "variable" | "service_account" | "oauth2";
+            expires_at: string | null;
+            grants_count: number;
+            id: string;
+            label: string | null;
+            last_used: string | null;
+            last_used_at: string | null;
+            metadata: {
+                [key: string]: unknown;
+            };
+            owner_user_id: string;
+            provider: string;
+            scope: "personal" | "tenant";
+            scopes: string[];
+            status: "pending_oauth" | "active" | "expired" | "revoked";
+            tenant_id: string;
+            updated_at: string;
+            version: number;
+        };
         CredentialGrant: {
             agent_id: string | null;
             created_at: string;
@@ -4291,24 +1698,35 @@ export interface components {
             };
             workflow_name: string | null;
         };
+        CredentialRotated: {
+            created_at: string;
+            credential_type: "secret" | "variable" | "service_account" | "oauth2";
+            expires_at: string | null;
+            grants_count: number;
+            id: string;
+            label: string | null;
+            last_used: string | null;
+            last_used_at: string | null;
+            metadata: {
+                [key: string]: unknown;
+            };
+            owner_user_id: string;
+            provider: string;
+            rotated: true;
+            scope: "personal" | "tenant";
+            scopes: string[];
+            status: "active";
+            tenant_id: string;
+            updated_at: string;
+            version: number;
+        };
         CredentialRotation: {
-            new_value?: string;
-            provider_params?: unknown;
-            value?: string;
+            new_value?: string | undefined;
+            provider_params?: unknown | undefined;
+            value?: string | undefined;
         };
         Dashboard: {
-            cluster: {
-                active_nodes: number;
-                cluster_health: "healthy" | "degraded" | "critical";
-                controller_node_id: string;
-                draining_nodes: number;
-                overall_status: "healthy" | "degraded" | "critical";
-                source: "cluster_repository" | "local_fallback";
-                started_at: string;
-                total_nodes: number;
-                unhealthy_nodes: number;
-                uptime_seconds: number;
-            } | null;
+            cluster: components["schemas"]["ClusterSummary"] | null;
             execution_count: number;
             executions_by_status: {
                 [key: string]: number;
@@ -4324,8 +1742,24 @@ export interface components {
             window_hours: 24;
             workflow_execution_count: number;
         };
-        DeletedToolServer: {
+        DeadLetter: {
+            attempts: number;
+            body: unknown;
+            created_at: string;
+            error: string;
+            id: string;
+            key: string;
+            kind: string;
+            message: string;
+            replayed_at: string | null;
+            tenant_id: string;
+        };
+        DeletedByName: {
             name: string;
+            status: "deleted";
+        };
+        DeletedByPath: {
+            path: string;
             status: "deleted";
         };
         DevelopmentPerson: {
@@ -4353,7 +1787,13 @@ export interface components {
             provider: string;
         };
         DiscardStimulus: {
-            reason?: string;
+            reason?: string | undefined;
+        };
+        DoctorCheck: {
+            message: string;
+            name: string;
+            remedy: string | null;
+            status: "ok" | "warn" | "fail";
         };
         EdgeEnrollmentToken: {
             expires_at: string;
@@ -4376,33 +1816,14 @@ export interface components {
             name: string;
             pinned_members: string[];
             resolved_member_count: number;
-            selector: {
-                arch: string | null;
-                labels: ({
-                    Equals: {
-                        [key: string]: string;
-                    };
-                } | {
-                    Exists: string;
-                } | {
-                    In: {
-                        [key: string]: string[];
-                    };
-                })[];
-                os: string | null;
-                tags: ({
-                    Has: string;
-                } | {
-                    AnyOf: string[];
-                } | {
-                    AllOf: string[];
-                } | {
-                    NoneOf: string[];
-                })[];
-                tools: string[];
-            } | null;
+            selector: components["schemas"]["HostSelector"] | null;
             tenant_id: string;
             updated_at: string;
+        };
+        EdgeGroupChange: {
+            name?: string | undefined;
+            pinned_members?: string[] | undefined;
+            selector?: unknown | undefined;
         };
         EdgeGroupDetail: {
             created_at: string;
@@ -4417,31 +1838,7 @@ export interface components {
                 node_id: string;
                 status: "connected" | "unhealthy" | "disconnected";
             }[];
-            selector: {
-                arch: string | null;
-                labels: ({
-                    Equals: {
-                        [key: string]: string;
-                    };
-                } | {
-                    Exists: string;
-                } | {
-                    In: {
-                        [key: string]: string[];
-                    };
-                })[];
-                os: string | null;
-                tags: ({
-                    Has: string;
-                } | {
-                    AnyOf: string[];
-                } | {
-                    AllOf: string[];
-                } | {
-                    NoneOf: string[];
-                })[];
-                tools: string[];
-            } | null;
+            selector: components["schemas"]["HostSelector"] | null;
             tenant_id: string;
             updated_at: string;
         };
@@ -4450,18 +1847,7 @@ export interface components {
             agent_version: string | null;
             arch: string | null;
             boot_id: string | null;
-            capabilities: {
-                arch: string | null;
-                cpu_cores?: number;
-                labels: {
-                    [key: string]: string;
-                };
-                local_tools: string[];
-                memory_mb?: number;
-                mount_points: string[];
-                os: string | null;
-                tools: string[];
-            };
+            capabilities: components["schemas"]["EdgeHostCapabilities"];
             connected: boolean;
             connection: {
                 epoch: number;
@@ -4488,24 +1874,41 @@ export interface components {
             status: "connected" | "unhealthy" | "disconnected" | "revoked";
             tags: string[];
             tenant_id: string;
+        };
+        EdgeHostCapabilities: {
+            arch: string | null;
+            cpu_cores?: number | undefined;
+            labels: {
+                [key: string]: string;
+            };
+            local_tools: string[];
+            memory_mb?: number | undefined;
+            mount_points: string[];
+            os: string | null;
+            tools: string[];
+        };
+        EdgeHostChange: {
+            accepting?: boolean | undefined;
+            add_tags?: string[] | undefined;
+            name?: string | undefined;
+            remove_tags?: string[] | undefined;
+            tags?: string[] | undefined;
+        };
+        EdgeHostCommand: {
+            command_id: string;
+            dispatched_at: string | null;
+            duration_ms: number | null;
+            exit_code: number | null;
+            fleet_command_id: string;
+            outcome: ("pending" | "dispatched" | "running") | "ok" | "err" | "timed_out" | "cancelled" | "refused" | "lost" | "expired" | "not_started";
+            tool: string;
         };
         EdgeHostDetail: {
             accepting: boolean;
             agent_version: string | null;
             arch: string | null;
             boot_id: string | null;
-            capabilities: {
-                arch: string | null;
-                cpu_cores?: number;
-                labels: {
-                    [key: string]: string;
-                };
-                local_tools: string[];
-                memory_mb?: number;
-                mount_points: string[];
-                os: string | null;
-                tools: string[];
-            };
+            capabilities: components["schemas"]["EdgeHostCapabilities"];
             connected: boolean;
             connection: {
                 epoch: number;
@@ -4525,15 +1928,7 @@ export interface components {
             node_id: string;
             not_accepting: ("daemon" | "held" | "cloned" | "outdated")[];
             os: string | null;
-            recent_commands: {
-                command_id: string;
-                dispatched_at: string | null;
-                duration_ms: number | null;
-                exit_code: number | null;
-                fleet_command_id: string;
-                outcome: ("pending" | "dispatched" | "running") | "ok" | "err" | "timed_out" | "cancelled" | "refused" | "lost" | "expired" | "not_started";
-                tool: string;
-            }[];
+            recent_commands: components["schemas"]["EdgeHostCommand"][];
             revoked_at: string | null;
             running: number;
             since: string;
@@ -4542,15 +1937,26 @@ export interface components {
             tags: string[];
             tenant_id: string;
         };
+        EdgeHostTagsChange: {
+            add?: string[] | undefined;
+            remove?: string[] | undefined;
+        };
         Error: {
-            code: "malformed_body" | "malformed_request" | "subprotocol_required" | "upgrade_required" | "invalid_host" | "invalid_id" | "invalid_agent_id" | "invalid_execution_id" | "invalid_request_id" | "invalid_invocation_id" | "invalid_tenant_slug" | "malformed_signature" | "body_read_error" | "invalid_source" | "missing_authorization" | "invalid_authorization_header" | "invalid_token" | "token_expired" | "invalid_role" | "invalid_tier" | "identity_not_recognized" | "invalid_api_key" | "missing_signature" | "secret_not_found" | "invalid_signature" | "workload_not_verified" | "invalid_request" | "unsupported_grant_type" | "invalid_grant" | "invalid_client" | "realm_not_found" | "quota_exceeded" | "payment_failed" | "no_subscription" | "seats_in_use" | "subscription_exists" | "seat_price_mismatch" | "seats_not_available" | "stale_preview" | "tier_mismatch" | "unknown_price" | "url_not_allowed" | "payment_provider_error" | "payment_provider_timeout" | "insufficient_scope" | "operator_required" | "user_identity_required" | "tenant_suspended" | "tenant_deleted" | "tenant_protected" | "tenant_delegation_forbidden" | "not_a_team_member" | "global_scope_forbidden" | "security_context_forbidden" | "execution_not_yours" | "tenant_mismatch" | "approver_not_allowed" | "self_approval_forbidden" | "route_disabled" | "origin_forbidden" | "tier_not_permitted" | "not_found" | "tenant_not_found" | "agent_not_found" | "agent_version_not_found" | "execution_not_found" | "session_not_found" | "iteration_not_found" | "path_not_found" | "volume_not_found" | "tool_server_not_found" | "dead_letter_not_found" | "workflow_not_found" | "workflow_execution_not_found" | "schedule_not_found" | "item_not_found" | "swarm_not_found" | "approval_not_found" | "invocation_not_found" | "webhook_endpoint_not_found" | "route_not_found" | "stimulus_not_found" | "method_not_allowed" | "body_too_large" | "file_too_large" | "uri_too_long" | "unsupported_media_type" | "range_not_satisfiable" | "misdirected_request" | "headers_too_large" | "agent_version_exists" | "tool_server_exists" | "tool_server_in_file" | "agent_paused" | "agent_archived" | "already_current" | "agent_name_conflict" | "execution_already_terminal" | "destination_exists" | "volume_attached" | "volume_label_taken" | "workflow_version_exists" | "workflow_in_use" | "workflow_name_taken" | "approval_already_decided" | "no_open_approval" | "invalid_state" | "nothing_to_retry" | "not_recorded" | "wait_on_ancestor" | "idempotent_duplicate" | "ambiguous_webhook_route" | "route_exists" | "stimulus_in_progress" | "stimulus_already_routed" | "stimulus_discarded" | "not_a_dead_letter" | "workspace_expired" | "link_expired" | "validation_failed" | "arguments_changed" | "arguments_not_editable" | "invalid_arguments" | "remember_not_allowed" | "invalid_manifest" | "unsupported_field" | "unsupported_api_version" | "unsupported_runtime" | "unsupported_isolation" | "unqualified_image" | "image_not_allowed" | "reserved_env" | "invalid_schema" | "bootstrap_path_forbidden" | "unsupported_volume_type" | "volume_type_forbidden" | "open_egress_forbidden" | "invalid_host_pattern" | "unsupported_output_handler" | "unsupported_destination" | "immutable_field" | "invalid_template" | "unsafe_template_position" | "idempotency_key_reused" | "input_validation_failed" | "unknown_model_alias" | "unknown_tool" | "runtime_unavailable" | "unknown_security_context" | "invalid_public_key" | "invalid_attachment" | "attachments_not_declared" | "invalid_path" | "is_a_directory" | "invalid_volume" | "missing_file" | "judge_not_found" | "reserved_override_key" | "template_error" | "depth_exceeded" | "too_many_descendants" | "too_many_ceilings" | "invalid_input" | "invalid_blackboard" | "reserved_blackboard_key" | "unknown_state" | "reserved_source" | "unknown_workflow" | "no_router_configured" | "classification_failed" | "classification_parse_error" | "router_agent_failed" | "rate_limited" | "too_many_streams" | "too_many_children" | "too_many_checks" | "signal_buffer_full" | "agent_mismatch" | "dispatch_not_found" | "execution_not_running" | "iteration_not_current" | "loop_not_active" | "dispatch_result_conflict" | "tool_round_limit" | "dispatch_expired" | "unknown_message_type" | "upstream_rate_limit" | "llm_quota_exceeded" | "upstream_authentication" | "upstream_model_not_found" | "upstream_invalid_input" | "upstream_provider" | "upstream_network" | "upstream_unavailable" | "upstream_timeout" | "internal_error" | "execution_start_failed" | "workflow_start_failed" | "workflow_error" | "decryption_failed" | "not_configured" | "service_unavailable" | "limiter_unavailable" | "stimulus_service_unavailable" | "backlog_full" | "mailbox_full" | "identity_provider_unavailable" | "timed_out" | "tenant_exists" | "reserved_slug" | "tenant_purged" | "override_not_found" | "api_key_not_found" | "unknown_scope" | "scope_not_grantable" | "version_conflict" | "secret_forbidden" | "secrets_unavailable" | "credential_not_found" | "credential_not_granted" | "credential_forbidden" | "credential_revoked" | "not_credential_owner" | "redirect_uri_not_allowed" | "provider_not_configured" | "oauth_not_configured" | "oauth_denied" | "oauth_exchange_failed" | "state_expired" | "device_code_not_found" | "security_context_not_found" | "context_exists" | "context_in_use" | "version_mismatch" | "colony_suspended" | "personal_tier_too_low" | "seat_cap_reached" | "team_context_required" | "membership_revoked" | "owner_only" | "identity_kind_not_allowed" | "email_required" | "email_mismatch" | "already_member" | "owner_role_immutable" | "ambiguous_user" | "invalid_invitation" | "invitation_expired" | "invitation_not_pending" | "entity_id_taken" | "admin_required" | "agent_runs_denied" | "policy_violation" | "fleet_run_not_found" | "dispatch_disabled" | "multiple_targets" | "invalid_enrollment_token" | "invalid_proof" | "not_a_team_admin" | "host_not_found" | "group_not_found" | "enrollment_token_not_found" | "conflict" | "key_in_use" | "token_redeemed" | "enrollment_token_expired" | "enrollment_token_revoked" | "cortex_not_configured" | "issuer_not_configured" | "person_exists" | "person_not_found" | "billing_not_configured" | "webhook_not_configured" | "signature_expired" | "tenant_not_billable";
+            code: "malformed_body" | "malformed_request" | "subprotocol_required" | "upgrade_required" | "invalid_host" | "invalid_id" | "invalid_agent_id" | "invalid_execution_id" | "invalid_request_id" | "invalid_invocation_id" | "invalid_tenant_slug" | "malformed_signature" | "body_read_error" | "invalid_source" | "missing_authorization" | "invalid_authorization_header" | "invalid_token" | "token_expired" | "invalid_role" | "invalid_tier" | "identity_not_recognized" | "invalid_api_key" | "missing_signature" | "secret_not_found" | "invalid_signature" | "workload_not_verified" | "invalid_request" | "unsupported_grant_type" | "invalid_grant" | "invalid_client" | "realm_not_found" | "quota_exceeded" | "payment_failed" | "no_subscription" | "seats_in_use" | "subscription_exists" | "seat_price_mismatch" | "seats_not_available" | "stale_preview" | "tier_mismatch" | "unknown_price" | "url_not_allowed" | "payment_provider_error" | "payment_provider_timeout" | "insufficient_scope" | "operator_required" | "user_identity_required" | "tenant_suspended" | "tenant_deleted" | "tenant_protected" | "tenant_delegation_forbidden" | "not_a_team_member" | "global_scope_forbidden" | "security_context_forbidden" | "execution_not_yours" | "tenant_mismatch" | "approver_not_allowed" | "self_approval_forbidden" | "route_disabled" | "origin_forbidden" | "tier_not_permitted" | "not_found" | "tenant_not_found" | "agent_not_found" | "agent_version_not_found" | "execution_not_found" | "session_not_found" | "iteration_not_found" | "path_not_found" | "volume_not_found" | "tool_server_not_found" | "dead_letter_not_found" | "workflow_not_found" | "workflow_execution_not_found" | "schedule_not_found" | "item_not_found" | "swarm_not_found" | "approval_not_found" | "invocation_not_found" | "webhook_endpoint_not_found" | "route_not_found" | "stimulus_not_found" | "method_not_allowed" | "body_too_large" | "file_too_large" | "uri_too_long" | "unsupported_media_type" | "range_not_satisfiable" | "misdirected_request" | "headers_too_large" | "agent_version_exists" | "tool_server_exists" | "tool_server_in_file" | "agent_paused" | "agent_archived" | "already_current" | "agent_name_conflict" | "execution_already_terminal" | "destination_exists" | "volume_attached" | "volume_label_taken" | "workflow_version_exists" | "workflow_in_use" | "workflow_name_taken" | "approval_already_decided" | "no_open_approval" | "invalid_state" | "nothing_to_retry" | "not_recorded" | "wait_on_ancestor" | "idempotent_duplicate" | "ambiguous_webhook_route" | "route_exists" | "stimulus_in_progress" | "stimulus_already_routed" | "stimulus_discarded" | "not_a_dead_letter" | "already_replayed" | "workspace_expired" | "link_expired" | "validation_failed" | "arguments_changed" | "arguments_not_editable" | "invalid_arguments" | "remember_not_allowed" | "invalid_manifest" | "unsupported_field" | "unsupported_api_version" | "unsupported_runtime" | "unsupported_isolation" | "unqualified_image" | "image_not_allowed" | "reserved_env" | "invalid_schema" | "bootstrap_path_forbidden" | "unsupported_volume_type" | "volume_type_forbidden" | "open_egress_forbidden" | "invalid_host_pattern" | "unsupported_output_handler" | "unsupported_destination" | "immutable_field" | "invalid_template" | "unsafe_template_position" | "idempotency_key_reused" | "input_validation_failed" | "unknown_model_alias" | "unknown_tool" | "runtime_unavailable" | "unknown_security_context" | "invalid_public_key" | "invalid_attachment" | "attachments_not_declared" | "invalid_path" | "is_a_directory" | "invalid_volume" | "missing_file" | "judge_not_found" | "reserved_override_key" | "template_error" | "depth_exceeded" | "too_many_descendants" | "too_many_ceilings" | "invalid_input" | "invalid_blackboard" | "reserved_blackboard_key" | "unknown_state" | "reserved_source" | "unknown_workflow" | "no_router_configured" | "classification_failed" | "classification_parse_error" | "router_agent_failed" | "rate_limited" | "too_many_streams" | "too_many_children" | "too_many_checks" | "signal_buffer_full" | "agent_mismatch" | "dispatch_not_found" | "execution_not_running" | "iteration_not_current" | "loop_not_active" | "dispatch_result_conflict" | "tool_round_limit" | "dispatch_expired" | "unknown_message_type" | "upstream_rate_limit" | "llm_quota_exceeded" | "upstream_authentication" | "upstream_model_not_found" | "upstream_invalid_input" | "upstream_provider" | "upstream_network" | "upstream_unavailable" | "upstream_timeout" | "internal_error" | "execution_start_failed" | "workflow_start_failed" | "workflow_error" | "decryption_failed" | "not_configured" | "service_unavailable" | "limiter_unavailable" | "stimulus_service_unavailable" | "backlog_full" | "mailbox_full" | "identity_provider_unavailable" | "timed_out" | "tenant_exists" | "reserved_slug" | "tenant_purged" | "override_not_found" | "api_key_not_found" | "unknown_scope" | "scope_not_grantable" | "version_conflict" | "secret_forbidden" | "secrets_unavailable" | "credential_not_found" | "credential_not_granted" | "credential_forbidden" | "credential_revoked" | "not_credential_owner" | "redirect_uri_not_allowed" | "provider_not_configured" | "oauth_not_configured" | "oauth_denied" | "oauth_exchange_failed" | "state_expired" | "device_code_not_found" | "security_context_not_found" | "context_exists" | "context_in_use" | "version_mismatch" | "colony_suspended" | "personal_tier_too_low" | "seat_cap_reached" | "team_context_required" | "membership_revoked" | "owner_only" | "identity_kind_not_allowed" | "email_required" | "email_mismatch" | "already_member" | "owner_role_immutable" | "ambiguous_user" | "invalid_invitation" | "invitation_expired" | "invitation_not_pending" | "entity_id_taken" | "admin_required" | "agent_runs_denied" | "policy_violation" | "fleet_run_not_found" | "dispatch_disabled" | "multiple_targets" | "invalid_enrollment_token" | "invalid_proof" | "not_a_team_admin" | "host_not_found" | "group_not_found" | "enrollment_token_not_found" | "conflict" | "key_in_use" | "token_redeemed" | "enrollment_token_expired" | "enrollment_token_revoked" | "cortex_not_configured" | "issuer_not_configured" | "person_exists" | "person_not_found" | "billing_not_configured" | "webhook_not_configured" | "signature_expired" | "tenant_not_billable";
             error: string;
             issues?: {
                 code: string;
                 message: string;
                 path: string;
-            }[];
+            }[] | undefined;
             request_id: string;
+        };
+        EvaluateCall: {
+            arguments?: {
+                [key: string]: unknown;
+            } | undefined;
+            execution_id?: string | undefined;
+            tool_name: string;
         };
         Execution: {
             agent_id: string;
@@ -4588,15 +1994,7 @@ export interface components {
             };
             security_context: string | null;
             started_at: string;
-            starter: {
-                key_id: string | null;
-                kind: "consumer" | "operator" | "service_account" | "tenant_user";
-                membership: ("owner" | "admin" | "member") | null;
-                realm: string;
-                role: ("readonly" | "operator" | "admin") | null;
-                scopes: string[];
-                sub: string;
-            } | null;
+            starter: components["schemas"]["Starter"] | null;
             status: "pending" | "running" | "completed" | "failed" | "cancelled" | "timed_out";
             summary: string;
             tenant_id: string;
@@ -4715,7 +2113,7 @@ export interface components {
                 iteration_number: number;
                 stream: "stdout" | "stderr";
                 timestamp: string;
-                truncated?: true;
+                truncated?: true | undefined;
             };
         } | {
             llm_interaction: {
@@ -4757,7 +2155,7 @@ export interface components {
         } | {
             tool_call_started: {
                 agent_id: string;
-                arguments?: unknown;
+                arguments?: unknown | undefined;
                 call_id: string;
                 execution_id: string;
                 iteration_number: number;
@@ -4773,7 +2171,7 @@ export interface components {
                 execution_id: string;
                 exit_code: number | null;
                 iteration_number: number;
-                result?: unknown;
+                result?: unknown | undefined;
                 status: "succeeded" | "failed" | "refused" | "timed_out";
                 tool_name: string;
             };
@@ -5028,15 +2426,7 @@ export interface components {
             };
             security_context: string | null;
             started_at: string;
-            starter: {
-                key_id: string | null;
-                kind: "consumer" | "operator" | "service_account" | "tenant_user";
-                membership: ("owner" | "admin" | "member") | null;
-                realm: string;
-                role: ("readonly" | "operator" | "admin") | null;
-                scopes: string[];
-                sub: string;
-            } | null;
+            starter: components["schemas"]["Starter"] | null;
             status: "pending" | "running" | "completed" | "failed" | "cancelled" | "timed_out";
             summary: string;
             tenant_id: string;
@@ -5088,6 +2478,16 @@ export interface components {
             output: string | null;
             status: "pending" | "running" | "completed" | "failed" | "cancelled" | "timed_out";
         };
+        FileEntry: {
+            is_dir: boolean;
+            mime_type: string | null;
+            modified_at: string;
+            name: string;
+            path: string;
+            sha256: string | null;
+            size_bytes: number;
+            type: "file" | "dir";
+        };
         FileUploaded: {
             mime_type: string;
             name: string;
@@ -5110,11 +2510,7 @@ export interface components {
                 node_id: string;
                 status: string;
             }[];
-            skipped: {
-                name: string;
-                node_id: string;
-                reason: "Disconnected" | "Unhealthy" | "NotAccepting" | "NotApproved";
-            }[];
+            skipped: components["schemas"]["SkippedHost"][];
             waves: string[][];
         };
         FleetRun: {
@@ -5125,100 +2521,46 @@ export interface components {
             id: string;
             outcome: "running" | "complete" | "halted" | "cancelled";
             pause_reasons: ("requested" | "canary_done" | "dispatch_disabled" | "tenant_suspended")[];
-            policy: {
-                approval: boolean;
-                approval_timeout_secs: number;
-                canary: (number | string) | null;
-                canary_soak_secs: number;
-                disconnect_grace_secs: number;
-                failure_policy: "FailFast" | "ContinueOnError" | {
-                    StopAfter: number;
-                } | {
-                    StopAfterPercent: number;
-                };
-                max_concurrency: number | null;
-                max_output_bytes: number;
-                mode: "Sequential" | "Parallel" | {
-                    Rolling: {
-                        batch: number | string;
-                    };
-                };
-                offline_ttl_secs: number;
-                pause_after_canary: boolean;
-                per_target_deadline_secs: number;
-                require_min_targets: number | null;
-                retries: number;
-                retry_delay_secs: number;
-                retry_on: ("err" | "timed_out" | "refused" | "lost" | "expired")[];
-                run_deadline_secs: number | null;
-            };
+            policy: components["schemas"]["FleetRunPolicy"];
             reason: (("cancelled" | "approval_rejected" | "approval_timed_out" | "no_targets" | "min_targets_unmet" | "failure_threshold" | "canary_failed" | "run_deadline") | ("requested" | "canary_done" | "dispatch_disabled" | "tenant_suspended")) | null;
-            requested_by: {
-                entry: "api" | "seal" | "dispatch" | "mcp" | "workflow";
-                execution_id: string | null;
-                sub: string;
-                tenant_id: string;
-            };
+            requested_by: components["schemas"]["FleetRunRequester"];
             retry_of: string | null;
             security_context_name: string | null;
-            skipped: {
-                name: string;
-                node_id: string;
-                reason: "Disconnected" | "Unhealthy" | "NotAccepting" | "NotApproved";
-            }[];
+            skipped: components["schemas"]["SkippedHost"][];
             started_at: string | null;
             status: "awaiting_approval" | "running" | "paused" | "halting" | "cancelling" | "complete" | "halted" | "cancelled";
-            summary: {
-                cancelled: number;
-                err: number;
-                expired: number;
-                failed: number;
-                in_progress: number;
-                lost: number;
-                not_started: number;
-                ok: number;
-                refused: number;
-                timed_out: number;
-            };
-            target: {
-                Node: string;
-            } | {
-                Nodes: string[];
-            } | {
-                Group: string;
-            } | {
-                Selector: {
-                    arch: string | null;
-                    labels: ({
-                        Equals: {
-                            [key: string]: string;
-                        };
-                    } | {
-                        Exists: string;
-                    } | {
-                        In: {
-                            [key: string]: string[];
-                        };
-                    })[];
-                    os: string | null;
-                    tags: ({
-                        Has: string;
-                    } | {
-                        AnyOf: string[];
-                    } | {
-                        AllOf: string[];
-                    } | {
-                        NoneOf: string[];
-                    })[];
-                    tools: string[];
-                };
-            } | {
-                All: null;
-            };
+            summary: components["schemas"]["FleetRunSummary"];
+            target: components["schemas"]["FleetRunTarget"];
             targets_resolved: number;
             targets_skipped: number;
             tenant_id: string;
             tool: string;
+        };
+        FleetRunAccepted: {
+            fleet_command_id: string;
+            status: "awaiting_approval" | "running" | "paused" | "halting" | "cancelling" | "complete" | "halted" | "cancelled";
+            stream_url: string;
+            targets_resolved: number;
+            targets_skipped: number;
+        };
+        FleetRunAttempt: {
+            attempt: number;
+            command_id: string;
+            dispatched_at: string | null;
+            duration_ms: number | null;
+            ended_at: string | null;
+            error_kind: string | null;
+            error_message: string | null;
+            exit_code: number | null;
+            reason: string | null;
+            started_at: string | null;
+            status: string;
+        };
+        FleetRunCancelled: {
+            already_terminal: number;
+            cancelled: number;
+            fleet_command_id: string;
+            status: "awaiting_approval" | "running" | "paused" | "halting" | "cancelling" | "complete" | "halted" | "cancelled";
         };
         FleetRunDetail: {
             approval_id: string | null;
@@ -5232,133 +2574,17 @@ export interface components {
             next_cursor: string | null;
             outcome: "running" | "complete" | "halted" | "cancelled";
             pause_reasons: ("requested" | "canary_done" | "dispatch_disabled" | "tenant_suspended")[];
-            per_node: {
-                attempt: number;
-                command_id: string;
-                dispatched_at: string | null;
-                duration_ms: number | null;
-                ended_at: string | null;
-                error_kind: string | null;
-                error_message: string | null;
-                exit_code: number | null;
-                late: boolean;
-                name: string;
-                node_id: string;
-                outcome: string;
-                previous_attempts: {
-                    attempt: number;
-                    command_id: string;
-                    dispatched_at: string | null;
-                    duration_ms: number | null;
-                    ended_at: string | null;
-                    error_kind: string | null;
-                    error_message: string | null;
-                    exit_code: number | null;
-                    reason: string | null;
-                    started_at: string | null;
-                    status: string;
-                }[];
-                reason: string | null;
-                started_at: string | null;
-                status: string;
-                stderr_bytes: number | null;
-                stderr_tail: string | null;
-                stdout_bytes: number | null;
-                stdout_tail: string | null;
-                structured: unknown;
-                truncated: boolean | null;
-                wave: number | null;
-            }[];
-            policy: {
-                approval: boolean;
-                approval_timeout_secs: number;
-                canary: (number | string) | null;
-                canary_soak_secs: number;
-                disconnect_grace_secs: number;
-                failure_policy: "FailFast" | "ContinueOnError" | {
-                    StopAfter: number;
-                } | {
-                    StopAfterPercent: number;
-                };
-                max_concurrency: number | null;
-                max_output_bytes: number;
-                mode: "Sequential" | "Parallel" | {
-                    Rolling: {
-                        batch: number | string;
-                    };
-                };
-                offline_ttl_secs: number;
-                pause_after_canary: boolean;
-                per_target_deadline_secs: number;
-                require_min_targets: number | null;
-                retries: number;
-                retry_delay_secs: number;
-                retry_on: ("err" | "timed_out" | "refused" | "lost" | "expired")[];
-                run_deadline_secs: number | null;
-            };
+            per_node: components["schemas"]["FleetRunHost"][];
+            policy: components["schemas"]["FleetRunPolicy"];
             reason: (("cancelled" | "approval_rejected" | "approval_timed_out" | "no_targets" | "min_targets_unmet" | "failure_threshold" | "canary_failed" | "run_deadline") | ("requested" | "canary_done" | "dispatch_disabled" | "tenant_suspended")) | null;
-            requested_by: {
-                entry: "api" | "seal" | "dispatch" | "mcp" | "workflow";
-                execution_id: string | null;
-                sub: string;
-                tenant_id: string;
-            };
+            requested_by: components["schemas"]["FleetRunRequester"];
             retry_of: string | null;
             security_context_name: string | null;
-            skipped: {
-                name: string;
-                node_id: string;
-                reason: "Disconnected" | "Unhealthy" | "NotAccepting" | "NotApproved";
-            }[];
+            skipped: components["schemas"]["SkippedHost"][];
             started_at: string | null;
             status: "awaiting_approval" | "running" | "paused" | "halting" | "cancelling" | "complete" | "halted" | "cancelled";
-            summary: {
-                cancelled: number;
-                err: number;
-                expired: number;
-                failed: number;
-                in_progress: number;
-                lost: number;
-                not_started: number;
-                ok: number;
-                refused: number;
-                timed_out: number;
-            };
-            target: {
-                Node: string;
-            } | {
-                Nodes: string[];
-            } | {
-                Group: string;
-            } | {
-                Selector: {
-                    arch: string | null;
-                    labels: ({
-                        Equals: {
-                            [key: string]: string;
-                        };
-                    } | {
-                        Exists: string;
-                    } | {
-                        In: {
-                            [key: string]: string[];
-                        };
-                    })[];
-                    os: string | null;
-                    tags: ({
-                        Has: string;
-                    } | {
-                        AnyOf: string[];
-                    } | {
-                        AllOf: string[];
-                    } | {
-                        NoneOf: string[];
-                    })[];
-                    tools: string[];
-                };
-            } | {
-                All: null;
-            };
+            summary: components["schemas"]["FleetRunSummary"];
+            target: components["schemas"]["FleetRunTarget"];
             targets_resolved: number;
             targets_skipped: number;
             tenant_id: string;
@@ -5375,11 +2601,7 @@ export interface components {
                 node_id: string;
                 status: string;
             }[];
-            skipped: {
-                name: string;
-                node_id: string;
-                reason: "Disconnected" | "Unhealthy" | "NotAccepting" | "NotApproved";
-            }[];
+            skipped: components["schemas"]["SkippedHost"][];
             started_at: string | null;
             status: "awaiting_approval" | "running" | "paused" | "halting" | "cancelling" | "complete" | "halted" | "cancelled";
             targets_resolved: number;
@@ -5402,9 +2624,9 @@ export interface components {
                 status: "dispatched" | "running" | "cancelling";
             };
             command_id: string;
-            gap_bytes?: number;
+            gap_bytes?: number | undefined;
             node_id: string;
-            offset?: number;
+            offset?: number | undefined;
         } | {
             attempt: number;
             command_id: string;
@@ -5444,20 +2666,95 @@ export interface components {
             outcome: "running" | "complete" | "halted" | "cancelled";
             reason: string | null;
             status: "awaiting_approval" | "running" | "paused" | "halting" | "cancelling" | "complete" | "halted" | "cancelled";
-            summary: {
-                cancelled: number;
-                err: number;
-                expired: number;
-                failed: number;
-                in_progress: number;
-                lost: number;
-                not_started: number;
-                ok: number;
-                refused: number;
-                timed_out: number;
-            };
+            summary: components["schemas"]["FleetRunSummary"];
             targets_resolved: number;
             targets_skipped: number;
+        };
+        FleetRunHost: {
+            attempt: number;
+            command_id: string;
+            dispatched_at: string | null;
+            duration_ms: number | null;
+            ended_at: string | null;
+            error_kind: string | null;
+            error_message: string | null;
+            exit_code: number | null;
+            late: boolean;
+            name: string;
+            node_id: string;
+            outcome: string;
+            previous_attempts: components["schemas"]["FleetRunAttempt"][];
+            reason: string | null;
+            started_at: string | null;
+            status: string;
+            stderr_bytes: number | null;
+            stderr_tail: string | null;
+            stdout_bytes: number | null;
+            stdout_tail: string | null;
+            structured: unknown;
+            truncated: boolean | null;
+            wave: number | null;
+        };
+        FleetRunPolicy: {
+            approval: boolean;
+            approval_timeout_secs: number;
+            canary: (number | string) | null;
+            canary_soak_secs: number;
+            disconnect_grace_secs: number;
+            failure_policy: "FailFast" | "ContinueOnError" | {
+                StopAfter: number;
+            } | {
+                StopAfterPercent: number;
+            };
+            max_concurrency: number | null;
+            max_output_bytes: number;
+            mode: "Sequential" | "Parallel" | {
+                Rolling: {
+                    batch: number | string;
+                };
+            };
+            offline_ttl_secs: number;
+            pause_after_canary: boolean;
+            per_target_deadline_secs: number;
+            require_min_targets: number | null;
+            retries: number;
+            retry_delay_secs: number;
+            retry_on: ("err" | "timed_out" | "refused" | "lost" | "expired")[];
+            run_deadline_secs: number | null;
+        };
+        FleetRunRequester: {
+            entry: "api" | "seal" | "dispatch" | "mcp" | "workflow";
+            execution_id: string | null;
+            sub: string;
+            tenant_id: string;
+        };
+        FleetRunStanding: {
+            fleet_command_id: string;
+            pause_reasons: ("requested" | "canary_done" | "dispatch_disabled" | "tenant_suspended")[];
+            status: "awaiting_approval" | "running" | "paused" | "halting" | "cancelling" | "complete" | "halted" | "cancelled";
+        };
+        FleetRunSummary: {
+            cancelled: number;
+            err: number;
+            expired: number;
+            failed: number;
+            in_progress: number;
+            lost: number;
+            not_started: number;
+            ok: number;
+            refused: number;
+            timed_out: number;
+        };
+        FleetRunTarget: {
+            Node: string;
+        } | {
+            Nodes: string[];
+        } | {
+            Group: string;
+        } | {
+            Selector: components["schemas"]["HostSelector"];
+        } | {
+            All: null;
         };
         FleetSettings: {
             agent_runs: "approve" | "allow" | "deny";
@@ -5466,10 +2763,42 @@ export interface components {
             dispatch_enabled: boolean;
             self_approval: boolean;
         };
+        FleetSettingsChange: {
+            agent_runs?: "approve" | "allow" | "deny" | undefined;
+            approve_above?: number | null | undefined;
+            approve_all?: boolean | undefined;
+            dispatch_enabled?: boolean | undefined;
+            self_approval?: boolean | undefined;
+        };
         ForkWorkflow: {
-            blackboard_patch?: unknown;
+            blackboard_patch?: unknown | undefined;
             from_state: string;
-            from_visit?: number;
+            from_visit?: number | undefined;
+        };
+        HostSelector: {
+            arch: string | null;
+            labels: ({
+                Equals: {
+                    [key: string]: string;
+                };
+            } | {
+                Exists: string;
+            } | {
+                In: {
+                    [key: string]: string[];
+                };
+            })[];
+            os: string | null;
+            tags: ({
+                Has: string;
+            } | {
+                AnyOf: string[];
+            } | {
+                AllOf: string[];
+            } | {
+                NoneOf: string[];
+            })[];
+            tools: string[];
         };
         Invitation: {
             created_at: string;
@@ -5493,6 +2822,17 @@ export interface components {
             status: "invited" | "active" | "locked" | "disabled";
             totp: boolean;
             user_id: string;
+        };
+        Invoice: {
+            amount: number;
+            amount_due: number;
+            amount_paid: number;
+            created: string;
+            currency: string;
+            hosted_invoice_url: string | null;
+            id: string;
+            pdf_url: string | null;
+            status: string | null;
         };
         IssuedApiKey: {
             api_key: string;
@@ -5522,6 +2862,15 @@ export interface components {
             qr_payload: string;
             tags: string[];
             tenant_id: string;
+            token: string;
+        };
+        IssuedInvitation: {
+            expires_at: string;
+            id: string;
+            invitee_email: string;
+            role: "admin" | "member";
+            status: "pending" | "accepted" | "cancelled" | "replaced" | "expired";
+            team_id: string;
             token: string;
         };
         IterationRecord: {
@@ -5573,21 +2922,21 @@ export interface components {
             }[];
         };
         LinkDecision: {
-            arguments_sha256?: string;
+            arguments_sha256?: string | undefined;
             decision: "approve" | "reject";
-            feedback?: string;
-            reason?: string;
+            feedback?: string | undefined;
+            reason?: string | undefined;
         };
         MakeDirectory: {
-            path?: string;
+            path?: string | undefined;
         };
         McpEvent: {
-            error?: unknown;
-            id?: string | number;
+            error?: unknown | undefined;
+            id?: string | number | undefined;
             jsonrpc: "2.0";
-            method?: string;
-            params?: unknown;
-            result?: unknown;
+            method?: string | undefined;
+            params?: unknown | undefined;
+            result?: unknown | undefined;
         };
         Member: {
             email: string;
@@ -5618,10 +2967,10 @@ export interface components {
         };
         MigrateWorkflows: {
             filter?: {
-                current_state?: string;
-                execution_ids?: string[];
-                started_before?: string;
-            };
+                current_state?: string | undefined;
+                execution_ids?: string[] | undefined;
+                started_before?: string | undefined;
+            } | undefined;
             to_version: string;
             workflow: string;
         };
@@ -5635,192 +2984,247 @@ export interface components {
             }[];
         };
         MoveFileInput: {
-            destination?: string;
-            from?: string;
-            overwrite: boolean;
-            source?: string;
-            to?: string;
+            destination?: string | undefined;
+            from?: string | undefined;
+            overwrite?: boolean | undefined;
+            source?: string | undefined;
+            to?: string | undefined;
         };
         NewApiKey: {
-            expires_at?: string;
+            expires_at?: string | undefined;
             name: string;
-            scopes?: string[];
+            scopes?: string[] | undefined;
         };
         NewApiKeyCredential: {
-            api_key?: string;
-            api_key_value?: string;
-            credential_type?: "secret" | "variable" | "service_account";
-            expires_at?: string;
-            label?: string;
+            api_key?: string | undefined;
+            api_key_value?: string | undefined;
+            credential_type?: "secret" | "variable" | "service_account" | undefined;
+            expires_at?: string | undefined;
+            label?: string | undefined;
             metadata?: {
                 [key: string]: unknown;
-            };
+            } | undefined;
             provider: string;
-            scope?: string;
-            value?: string;
+            scope?: string | undefined;
+            value?: string | undefined;
+        };
+        NewCapability: {
+            approval?: components["schemas"]["NewToolApproval"] | null | undefined;
+            command_allowlist?: string[] | null | undefined;
+            domain_allowlist?: string[] | null | undefined;
+            max_concurrent?: number | null | undefined;
+            max_response_size?: number | null | undefined;
+            max_timeout_secs?: number | null | undefined;
+            path_allowlist?: string[] | null | undefined;
+            rate_limit?: {
+                calls: number;
+                per_seconds: number;
+            } | null | undefined;
+            subcommand_allowlist?: ({
+                [key: string]: string[];
+            } | string[]) | null | undefined;
+            tool_pattern: string;
+        };
+        NewCheckout: {
+            cancel_url?: string | undefined;
+            price_id: string;
+            seat_price_id?: string | undefined;
+            seats?: number | undefined;
+            success_url?: string | undefined;
+            tier?: string | undefined;
         };
         NewCredentialGrant: {
-            agent_id?: string;
-            expires_at?: string;
-            permission_type?: "read" | "use";
-            target_type?: "agent" | "workflow" | "all_agents";
-            target_value?: string;
-            workflow_name?: string;
+            agent_id?: string | undefined;
+            expires_at?: string | undefined;
+            permission_type?: "read" | "use" | undefined;
+            target_type?: "agent" | "workflow" | "all_agents" | undefined;
+            target_value?: string | undefined;
+            workflow_name?: string | undefined;
         };
         NewDeviceConsent: {
-            label?: string;
+            label?: string | undefined;
             provider: string;
-            scopes?: string[];
+            scopes?: string[] | undefined;
+        };
+        NewEdgeGroup: {
+            name: string;
+            pinned_members?: string[] | undefined;
+            selector?: unknown | undefined;
+        };
+        NewFleetPreview: {
+            policy?: unknown | undefined;
+            target: unknown;
+        };
+        NewFleetRun: {
+            args?: {
+                [key: string]: unknown;
+            } | undefined;
+            policy?: unknown | undefined;
+            security_context_name?: string | null | undefined;
+            target: unknown;
+            tool?: string | undefined;
+            tool_name?: string | undefined;
         };
         NewInvitation: {
-            email?: string;
-            invitee_email?: string;
-            role?: "admin" | "member";
+            email?: string | undefined;
+            invitee_email?: string | undefined;
+            role?: "admin" | "member" | undefined;
         };
         NewMember: {
             email: string;
-            role?: "admin" | "member";
+            role?: "admin" | "member" | undefined;
         };
         NewMemberRole: {
             role: "owner" | "admin" | "member";
         };
         NewOAuthConsent: {
-            label?: string;
+            label?: string | undefined;
             provider: string;
-            redirect_uri?: string;
-            scope?: string;
-            scopes?: string[];
+            redirect_uri?: string | undefined;
+            scope?: string | undefined;
+            scopes?: string[] | undefined;
         };
         NewPerson: {
             email: string;
-            name?: string;
-            role?: "admin" | "operator" | "readonly";
+            name?: string | undefined;
+            role?: "admin" | "operator" | "readonly" | undefined;
+        };
+        NewRateOverride: {
+            bucket: string;
+            burst_value?: number | undefined;
+            limit_value: number;
+            realm?: string | undefined;
+            resource_type: string;
+            tenant_id?: string | undefined;
+            user_id?: string | undefined;
         };
         NewSaml: {
             certificate: string;
             entity_id: string;
             sso_url: string;
         };
+        NewSealSession: {
+            allowed_tool_patterns?: string[] | null | undefined;
+            execution_id: string;
+            public_key_b64: string;
+            security_context_name?: string | undefined;
+            sub?: string | undefined;
+        };
+        NewSeats: {
+            extra_seats: number;
+            seat_price_id?: string | undefined;
+        };
         NewSecret: {
             data?: {
                 [key: string]: string;
-            };
-            encoding?: "plaintext" | "base64";
-            value?: string;
+            } | undefined;
+            encoding?: "plaintext" | "base64" | undefined;
+            value?: string | undefined;
         };
         NewSecurityContext: {
-            capabilities?: {
-                approval?: {
-                    approvers?: string[];
-                    editable?: boolean;
-                    elicit?: boolean;
-                    forbid_initiator?: boolean;
-                    on_timeout?: "reject" | "fail";
-                    quorum?: number;
-                    remember?: ("execution" | "tool") | null;
-                    timeout_seconds?: number;
-                    when?: string | null;
-                } | null;
-                command_allowlist?: string[] | null;
-                domain_allowlist?: string[] | null;
-                max_concurrent?: number | null;
-                max_response_size?: number | null;
-                max_timeout_secs?: number | null;
-                path_allowlist?: string[] | null;
-                rate_limit?: {
-                    calls: number;
-                    per_seconds: number;
-                } | null;
-                subcommand_allowlist?: ({
-                    [key: string]: string[];
-                } | string[]) | null;
-                tool_pattern: string;
-            }[];
-            deny_list?: string[];
-            description?: string | null;
+            capabilities?: components["schemas"]["NewCapability"][] | undefined;
+            deny_list?: string[] | undefined;
+            description?: string | null | undefined;
             name: string;
-            usable_by?: string[] | null;
+            usable_by?: string[] | null | undefined;
         };
         NewSource: {
-            acknowledge?: "routed" | "received";
-            description?: string;
-            enabled?: boolean;
-            events?: string[];
-            forward_headers?: string[];
-            generate_secret?: boolean;
-            idempotency_fallback?: "none" | "body_sha256";
-            match?: string | null;
-            rate_limit_per_minute?: number | null;
-            replay_guard?: boolean;
-            require_timestamp?: boolean;
-            secret?: (string) | null;
-            signature?: ("svc" | "github" | "stripe" | "slack" | "standard_webhooks") | components["schemas"]["Signature"];
+            acknowledge?: "routed" | "received" | undefined;
+            description?: string | undefined;
+            enabled?: boolean | undefined;
+            events?: string[] | undefined;
+            forward_headers?: string[] | undefined;
+            generate_secret?: boolean | undefined;
+            idempotency_fallback?: "none" | "body_sha256" | undefined;
+            match?: string | null | undefined;
+            rate_limit_per_minute?: number | null | undefined;
+            replay_guard?: boolean | undefined;
+            require_timestamp?: boolean | undefined;
+            secret?: (string) | null | undefined;
+            signature?: ("svc" | "github" | "stripe" | "slack" | "standard_webhooks") | components["schemas"]["Signature"] | undefined;
             source: string;
-            workflow?: string | null;
-            workflow_version?: string | null;
+            workflow?: string | null | undefined;
+            workflow_version?: string | null | undefined;
         };
         NewStimulus: {
             content: unknown;
-            idempotency_key?: string | null;
+            idempotency_key?: string | null | undefined;
             source: string;
         };
         NewTeam: {
             display_name: string;
-            tier?: "business" | "enterprise";
+            tier?: "business" | "enterprise" | undefined;
         };
         NewTenant: {
             display_name: string;
-            idp_realm?: string;
-            owner_email?: string;
+            idp_realm?: string | undefined;
+            owner_email?: string | undefined;
             quotas?: {
-                max_agents?: number;
-                max_concurrent_executions?: number;
-                max_storage_gb?: number;
-            };
+                max_agents?: number | undefined;
+                max_concurrent_executions?: number | undefined;
+                max_storage_gb?: number | undefined;
+            } | undefined;
             slug: string;
-            tier?: "free" | "pro" | "business" | "enterprise";
-            vault_namespace?: string;
+            tier?: "free" | "pro" | "business" | "enterprise" | undefined;
+            vault_namespace?: string | undefined;
+        };
+        NewTier: {
+            billing_interval?: "month" | "year" | undefined;
+            proration_date?: number | undefined;
+            seats?: number | undefined;
+            target_tier: "free" | "pro" | "business" | "enterprise";
+        };
+        NewToolApproval: {
+            approvers?: string[] | undefined;
+            editable?: boolean | undefined;
+            elicit?: boolean | undefined;
+            forbid_initiator?: boolean | undefined;
+            on_timeout?: "reject" | "fail" | undefined;
+            quorum?: number | undefined;
+            remember?: ("execution" | "tool") | null | undefined;
+            timeout_seconds?: number | undefined;
+            when?: string | null | undefined;
         };
         NewToolServer: {
-            args?: string[];
-            call_timeout_seconds?: number;
+            args?: string[] | undefined;
+            call_timeout_seconds?: number | undefined;
             capabilities?: {
                 name: string;
-                skip_judge: boolean;
-            }[] | null;
+                skip_judge?: boolean | undefined;
+            }[] | null | undefined;
             credentials?: {
                 [key: string]: string;
-            };
-            definitions?: "pinned" | "follow";
-            egress?: string[];
-            enabled?: boolean;
+            } | undefined;
+            definitions?: "pinned" | "follow" | undefined;
+            egress?: string[] | undefined;
+            enabled?: boolean | undefined;
             environment?: {
                 [key: string]: string;
-            };
-            executable?: string | null;
+            } | undefined;
+            executable?: string | null | undefined;
             health_check?: {
-                interval_seconds?: number;
-                timeout_seconds?: number;
-            };
-            max_concurrent?: number;
+                interval_seconds?: number | undefined;
+                timeout_seconds?: number | undefined;
+            } | undefined;
+            max_concurrent?: number | undefined;
             name: string;
             resource_limits?: {
-                cpu_millicores?: number;
-                memory_mb?: number;
-            };
-            tenant_id?: string | null;
-            transport?: "stdio" | "streamable_http";
-            url?: string | null;
+                cpu_millicores?: number | undefined;
+                memory_mb?: number | undefined;
+            } | undefined;
+            tenant_id?: string | null | undefined;
+            transport?: "stdio" | "streamable_http" | undefined;
+            url?: string | null | undefined;
         };
         NewVolume: {
             label: string;
-            size_limit_bytes?: number;
-            visibility?: "private" | "tenant";
+            size_limit_bytes?: number | undefined;
+            visibility?: "private" | "tenant" | undefined;
         };
         OAuthCallback: {
-            code?: string;
-            error?: string;
-            iss?: string;
+            code?: string | undefined;
+            error?: string | undefined;
+            iss?: string | undefined;
             state: string;
         };
         OAuthCompleted: {
@@ -5845,7 +3249,7 @@ export interface components {
             default_response: string | null;
             execution_id: string;
             expires_at: string;
-            fleet_command_id?: string | null;
+            fleet_command_id?: string | null | undefined;
             id: string;
             kind: string;
             prompt: string;
@@ -5856,22 +3260,7 @@ export interface components {
             status: "pending" | "approved" | "rejected" | "responded" | "timed_out" | "withdrawn";
             tenant_id: string;
             timeout_seconds: number;
-            tool_call?: {
-                agent_name: string | null;
-                arguments: unknown;
-                arguments_sha256: string;
-                capability_index: number | null;
-                editable: boolean;
-                edited: boolean;
-                executed: boolean | null;
-                invocation_id: string;
-                iteration_number: number | null;
-                model_reason: string | null;
-                remember: "none" | "execution" | "tool";
-                security_context: string | null;
-                tool: string;
-                truncated: boolean;
-            } | null;
+            tool_call?: components["schemas"]["ApprovalToolCall"] | null | undefined;
             visit: number | null;
             workflow_execution_id: string | null;
             workflow_id: string | null;
@@ -5891,13 +3280,13 @@ export interface components {
             user_id: string;
         };
         PersonChange: {
-            name?: string;
-            role?: "admin" | "operator" | "readonly";
-            status?: "active" | "disabled";
-            unlock?: boolean;
+            name?: string | undefined;
+            role?: "admin" | "operator" | "readonly" | undefined;
+            status?: "active" | "disabled" | undefined;
+            unlock?: boolean | undefined;
         };
         PersonReset: {
-            totp: boolean;
+            totp?: boolean | undefined;
         };
         RateOverride: {
             bucket: string;
@@ -5927,7 +3316,7 @@ export interface components {
         };
         Reject: {
             reason: string;
-            rejected_by?: string;
+            rejected_by?: string | undefined;
         };
         ReplayReceived: {
             replay_of: string;
@@ -5939,16 +3328,20 @@ export interface components {
             ids: string[];
         };
         ReplayStimulus: {
-            force?: boolean;
-            workflow?: string;
-            workflow_version?: string;
+            force?: boolean | undefined;
+            workflow?: string | undefined;
+            workflow_version?: string | undefined;
         };
         RetryExecution: {
-            input?: unknown;
-            version?: string;
+            input?: unknown | undefined;
+            version?: string | undefined;
+        };
+        RetryFleetRun: {
+            policy?: unknown | undefined;
+            statuses?: unknown | undefined;
         };
         RetryWorkflow: {
-            from_state?: string;
+            from_state?: string | undefined;
         };
         RoleOfMember: {
             role: "owner" | "admin" | "member";
@@ -5962,13 +3355,21 @@ export interface components {
             success: true;
         };
         RouterRequest: {
-            allowed_workflows?: string[] | null;
-            classification_confidence_threshold?: number;
-            classification_timeout_secs?: number;
-            confidence_threshold?: number;
-            router_agent?: string;
-            router_agent_id?: string;
-            timeout_seconds?: number;
+            allowed_workflows?: string[] | null | undefined;
+            classification_confidence_threshold?: number | undefined;
+            classification_timeout_secs?: number | undefined;
+            confidence_threshold?: number | undefined;
+            router_agent?: string | undefined;
+            router_agent_id?: string | undefined;
+            timeout_seconds?: number | undefined;
+        };
+        RunItem: {
+            attempts: number;
+            error: string | null;
+            execution_id: string | null;
+            index: number;
+            result: unknown;
+            status: "pending" | "running" | "completed" | "failed" | "cancelled";
         };
         Runtimes: {
             count: number;
@@ -5989,6 +3390,23 @@ export interface components {
             sso_url: string;
             updated_at: string | null;
         };
+        Sample: {
+            description: string;
+            id: string;
+            kind: "agent" | "workflow" | "webhook";
+            manifests: {
+                kind: "agent" | "workflow";
+                name: string;
+                yaml: string;
+            }[];
+            requests: {
+                body: unknown;
+                method: string;
+                path: string;
+                summary: string;
+            }[];
+            title: string;
+        };
         SealAttestation: {
             agent_id: string;
             execution_id: string;
@@ -5999,6 +3417,36 @@ export interface components {
             session_id: string;
             status: "success";
             tenant_id: string;
+        };
+        SealCall: {
+            payload: {
+                id: string | number;
+                jsonrpc: "2.0";
+                method: string;
+                params?: {
+                    [key: string]: unknown;
+                } | undefined;
+            };
+            protocol: "seal/v1";
+            security_token: string;
+            signature: string;
+            timestamp: string | number;
+        };
+        SealCallAnswer: {
+            id: string | number;
+            jsonrpc: "2.0";
+            payload: {
+                id: string | number;
+                jsonrpc: "2.0";
+                result: {
+                    [key: string]: unknown;
+                };
+            };
+            protocol: "seal/v1";
+            result: {
+                [key: string]: unknown;
+            };
+            status: "success";
         };
         SealSession: {
             agent_id: string;
@@ -6021,6 +3469,46 @@ export interface components {
             tenant_id: string;
             workload_id: string | null;
         };
+        SealSessionDetail: {
+            agent_id: string;
+            allowed_tool_patterns: string[] | null;
+            calls: number;
+            container_id: string | null;
+            created_at: string;
+            detached: boolean;
+            execution_id: string;
+            expires_at: string;
+            instance_id: string | null;
+            last_used_at: string | null;
+            public_key_fingerprint: string;
+            revoked_at: string | null;
+            revoked_reason: string | null;
+            security_context: string;
+            session_id: string;
+            session_status: "active" | "expired" | "revoked";
+            sessions: components["schemas"]["SealSession"][];
+            status: "active" | "expired" | "revoked";
+            tenant_id: string;
+            workload_id: string | null;
+        };
+        SealSessionOpened: {
+            agent_id: string;
+            execution_id: string;
+            expires_at: string;
+            protocol: "seal/v1";
+            security_context: string;
+            security_token: string;
+            session_id: string;
+            session_status: "active";
+            status: "success";
+            tenant_id: string;
+        };
+        SeatsChanged: {
+            extra_seats: number;
+            seat_count: number;
+            subscription: components["schemas"]["BillingSubscription"];
+            success: true;
+        };
         Secret: {
             created_at: string;
             data: {
@@ -6034,10 +3522,6 @@ export interface components {
             value: string;
             version: number;
         };
-        SecretDeleted: {
-            path: string;
-            status: "deleted";
-        };
         SecretEntry: {
             last_modified: string | null;
             name: string;
@@ -6047,11 +3531,11 @@ export interface components {
         SecretRotated: {
             id: string;
             previous_secret_expires_at: string | null;
-            secret?: string;
+            secret?: string | undefined;
         };
         SecretRotation: {
-            previous_valid_seconds?: number;
-            secret?: string;
+            previous_valid_seconds?: number | undefined;
+            secret?: string | undefined;
         };
         SecretWritten: {
             created_at: string;
@@ -6061,33 +3545,7 @@ export interface components {
             version: number;
         };
         SecurityContext: {
-            capabilities: {
-                approval?: {
-                    approvers: string[];
-                    editable: boolean;
-                    elicit: boolean;
-                    forbid_initiator: boolean;
-                    on_timeout: "reject" | "fail";
-                    quorum: number;
-                    remember: ("execution" | "tool") | null;
-                    timeout_seconds: number;
-                    when: string | null;
-                } | null;
-                command_allowlist?: string[] | null;
-                domain_allowlist?: string[] | null;
-                max_concurrent?: number | null;
-                max_response_size?: number | null;
-                max_timeout_secs?: number | null;
-                path_allowlist?: string[] | null;
-                rate_limit?: {
-                    calls: number;
-                    per_seconds: number;
-                } | null;
-                subcommand_allowlist?: ({
-                    [key: string]: string[];
-                } | string[]) | null;
-                tool_pattern: string;
-            }[];
+            capabilities: components["schemas"]["Capability"][];
             deny_list: string[];
             description: string | null;
             metadata: {
@@ -6101,37 +3559,11 @@ export interface components {
             usable_by: string[] | null;
         };
         SecurityContextChange: {
-            capabilities?: {
-                approval?: {
-                    approvers?: string[];
-                    editable?: boolean;
-                    elicit?: boolean;
-                    forbid_initiator?: boolean;
-                    on_timeout?: "reject" | "fail";
-                    quorum?: number;
-                    remember?: ("execution" | "tool") | null;
-                    timeout_seconds?: number;
-                    when?: string | null;
-                } | null;
-                command_allowlist?: string[] | null;
-                domain_allowlist?: string[] | null;
-                max_concurrent?: number | null;
-                max_response_size?: number | null;
-                max_timeout_secs?: number | null;
-                path_allowlist?: string[] | null;
-                rate_limit?: {
-                    calls: number;
-                    per_seconds: number;
-                } | null;
-                subcommand_allowlist?: ({
-                    [key: string]: string[];
-                } | string[]) | null;
-                tool_pattern: string;
-            }[];
-            deny_list?: string[];
-            description?: string | null;
-            name?: string;
-            usable_by?: string[] | null;
+            capabilities?: components["schemas"]["NewCapability"][] | undefined;
+            deny_list?: string[] | undefined;
+            description?: string | null | undefined;
+            name?: string | undefined;
+            usable_by?: string[] | null | undefined;
         };
         SecurityContextVerdict: {
             allowed: boolean;
@@ -6184,18 +3616,18 @@ export interface components {
             name: string;
             outputSchema?: {
                 [key: string]: unknown;
-            };
+            } | undefined;
             skip_judge: boolean;
             withheld: boolean;
         };
         SignalWorkflow: {
-            payload?: unknown;
-            response?: string;
-            signal_name?: string;
+            payload?: unknown | undefined;
+            response?: string | undefined;
+            signal_name?: string | undefined;
         };
         Signature: {
             preset: "svc" | "github" | "stripe" | "slack" | "standard_webhooks";
-            tolerance_seconds?: number;
+            tolerance_seconds?: number | undefined;
         };
         SignInConfig: {
             cli_client_id: string;
@@ -6203,8 +3635,13 @@ export interface components {
             device: boolean;
             issuer: string;
             password: boolean;
-            people?: components["schemas"]["DevelopmentPerson"][];
+            people?: components["schemas"]["DevelopmentPerson"][] | undefined;
             scopes: string[];
+        };
+        SkippedHost: {
+            name: string;
+            node_id: string;
+            reason: "Disconnected" | "Unhealthy" | "NotAccepting" | "NotApproved";
         };
         Source: {
             acknowledge: "routed" | "received";
@@ -6246,85 +3683,94 @@ export interface components {
             workflow_version: string | null;
         };
         SourceChange: {
-            acknowledge?: "routed" | "received";
-            description?: string;
-            enabled?: boolean;
-            events?: string[];
-            forward_headers?: string[];
-            generate_secret?: boolean;
-            idempotency_fallback?: "none" | "body_sha256";
-            match?: string | null;
-            rate_limit_per_minute?: number | null;
-            replay_guard?: boolean;
-            require_timestamp?: boolean;
-            secret?: (string) | null;
-            signature?: ("svc" | "github" | "stripe" | "slack" | "standard_webhooks") | components["schemas"]["Signature"];
-            source?: string;
-            workflow?: string | null;
-            workflow_version?: string | null;
+            acknowledge?: "routed" | "received" | undefined;
+            description?: string | undefined;
+            enabled?: boolean | undefined;
+            events?: string[] | undefined;
+            forward_headers?: string[] | undefined;
+            generate_secret?: boolean | undefined;
+            idempotency_fallback?: "none" | "body_sha256" | undefined;
+            match?: string | null | undefined;
+            rate_limit_per_minute?: number | null | undefined;
+            replay_guard?: boolean | undefined;
+            require_timestamp?: boolean | undefined;
+            secret?: (string) | null | undefined;
+            signature?: ("svc" | "github" | "stripe" | "slack" | "standard_webhooks") | components["schemas"]["Signature"] | undefined;
+            source?: string | undefined;
+            workflow?: string | null | undefined;
+            workflow_version?: string | null | undefined;
         };
         SourceDeleted: {
             id: string;
             status: "deleted";
             success: true;
         };
+        Starter: {
+            key_id: string | null;
+            kind: "consumer" | "operator" | "service_account" | "tenant_user";
+            membership: ("owner" | "admin" | "member") | null;
+            realm: string;
+            role: ("readonly" | "operator" | "admin") | null;
+            scopes: string[];
+            sub: string;
+        };
         StartExecution: {
-            agent_id?: unknown;
-            attachments?: unknown[];
-            context_overrides?: unknown;
+            agent_id?: unknown | undefined;
+            attachments?: unknown[] | undefined;
+            context_overrides?: unknown | undefined;
             input: unknown;
-            intent?: string;
+            intent?: string | undefined;
             labels?: {
                 [key: string]: string;
-            };
-            max_iterations?: number;
-            max_tokens?: number;
-            security_context?: string;
-            security_context_name?: string;
-            timeout_seconds?: number;
-            version?: string;
-            wait_seconds?: number;
+            } | undefined;
+            max_iterations?: number | undefined;
+            max_tokens?: number | undefined;
+            security_context?: string | undefined;
+            security_context_name?: string | undefined;
+            timeout_seconds?: number | undefined;
+            version?: string | undefined;
+            wait_seconds?: number | undefined;
         };
         StartNamedExecution: {
             agent_id: unknown;
-            attachments?: unknown[];
-            context_overrides?: unknown;
+            attachments?: unknown[] | undefined;
+            context_overrides?: unknown | undefined;
             input: unknown;
-            intent?: string;
+            intent?: string | undefined;
             labels?: {
                 [key: string]: string;
-            };
-            max_iterations?: number;
-            max_tokens?: number;
-            security_context?: string;
-            security_context_name?: string;
-            timeout_seconds?: number;
-            version?: string;
-            wait_seconds?: number;
+            } | undefined;
+            max_iterations?: number | undefined;
+            max_tokens?: number | undefined;
+            security_context?: string | undefined;
+            security_context_name?: string | undefined;
+            timeout_seconds?: number | undefined;
+            version?: string | undefined;
+            wait_seconds?: number | undefined;
         };
         StartNamedWorkflow: {
-            attachments?: unknown[];
-            blackboard?: unknown;
-            context_overrides?: unknown;
-            input?: unknown;
-            intent?: string;
-            security_context_name?: string;
-            timeout?: number;
-            timeout_seconds?: number;
-            version?: string;
-            workflow_id?: string;
-            workflow_name?: string;
+            attachments?: unknown[] | undefined;
+            blackboard?: unknown | undefined;
+            context_overrides?: unknown | undefined;
+            input?: unknown | undefined;
+            intent?: string | undefined;
+            security_context_name?: string | undefined;
+            timeout?: number | undefined;
+            timeout_seconds?: number | undefined;
+            version?: string | undefined;
+            workflow_id?: string | undefined;
+            workflow_name?: string | undefined;
         };
         StartWorkflow: {
-            attachments?: unknown[];
-            blackboard?: unknown;
-            context_overrides?: unknown;
-            input?: unknown;
-            intent?: string;
-            security_context_name?: string;
-            timeout?: number;
-            timeout_seconds?: number;
-            version?: string;
+            attachments?: unknown[] | undefined;
+            blackboard?: unknown | undefined;
+            context_overrides?: unknown | undefined;
+            input?: unknown | undefined;
+            intent?: string | undefined;
+            security_context_name?: string | undefined;
+            timeout?: number | undefined;
+            timeout_seconds?: number | undefined;
+            version?: string | undefined;
         };
         StimuliReplayed: {
             failed: number;
@@ -6340,16 +3786,7 @@ export interface components {
             attempts: number;
             channel: string;
             classification: string | null;
-            classification_detail: {
-                confidence: number | null;
-                reasoning: string | null;
-                router_agent_id: string | null;
-                router_execution_id: string | null;
-                routing_mode: "deterministic" | "llm_classified" | "override";
-                threshold: number | null;
-                workflow_id: string | null;
-                workflow_name: string | null;
-            } | null;
+            classification_detail: components["schemas"]["StimulusClassification"] | null;
             classification_error: string | null;
             confidence: number | null;
             content: string;
@@ -6397,20 +3834,21 @@ export interface components {
             workflow_execution_id: string | null;
             workflow_id: string | null;
         };
+        StimulusClassification: {
+            confidence: number | null;
+            reasoning: string | null;
+            router_agent_id: string | null;
+            router_execution_id: string | null;
+            routing_mode: "deterministic" | "llm_classified" | "override";
+            threshold: number | null;
+            workflow_id: string | null;
+            workflow_name: string | null;
+        };
         StimulusDetail: {
             attempts: number;
             channel: string;
             classification: string | null;
-            classification_detail: {
-                confidence: number | null;
-                reasoning: string | null;
-                router_agent_id: string | null;
-                router_execution_id: string | null;
-                routing_mode: "deterministic" | "llm_classified" | "override";
-                threshold: number | null;
-                workflow_id: string | null;
-                workflow_name: string | null;
-            } | null;
+            classification_detail: components["schemas"]["StimulusClassification"] | null;
             classification_error: string | null;
             confidence: number | null;
             content: string;
@@ -6463,16 +3901,7 @@ export interface components {
             attempts: number;
             channel: string;
             classification: string | null;
-            classification_detail: {
-                confidence: number | null;
-                reasoning: string | null;
-                router_agent_id: string | null;
-                router_execution_id: string | null;
-                routing_mode: "deterministic" | "llm_classified" | "override";
-                threshold: number | null;
-                workflow_id: string | null;
-                workflow_name: string | null;
-            } | null;
+            classification_detail: components["schemas"]["StimulusClassification"] | null;
             classification_error: string | null;
             confidence: number | null;
             content: string;
@@ -6589,6 +4018,56 @@ export interface components {
             swarm_id: string;
             tenant_id: string;
         };
+        SwarmDetail: {
+            created_at: string;
+            dissolved_at: string | null;
+            id: string;
+            lock_count: number;
+            locks: {
+                acquired_at: string;
+                expires_at: string;
+                held_by: string;
+                resource_id: string;
+            }[];
+            member_count: number;
+            member_ids: string[];
+            parent_execution_id: string;
+            recent_message_count: number;
+            recent_messages: {
+                from: string;
+                payload_bytes: number;
+                sent_at: string;
+                to: string;
+            }[];
+            status: "active" | "dissolving" | "dissolved";
+            swarm: {
+                created_at: string;
+                dissolved_at: string | null;
+                id: string;
+                lock_count: number;
+                locks: {
+                    acquired_at: string;
+                    expires_at: string;
+                    held_by: string;
+                    resource_id: string;
+                }[];
+                member_count: number;
+                member_ids: string[];
+                parent_execution_id: string;
+                recent_message_count: number;
+                recent_messages: {
+                    from: string;
+                    payload_bytes: number;
+                    sent_at: string;
+                    to: string;
+                }[];
+                status: "active" | "dissolving" | "dissolved";
+                swarm_id: string;
+                tenant_id: string;
+            };
+            swarm_id: string;
+            tenant_id: string;
+        };
         Team: {
             created_at: string;
             display_name: string;
@@ -6597,6 +4076,18 @@ export interface components {
             role: ("owner" | "admin" | "member") | null;
             slug: string;
             status: "active" | "suspended" | "plan_suspended";
+            tenant_id: string;
+            tier: "free" | "pro" | "business" | "enterprise";
+        };
+        TeamMade: {
+            created_at: string;
+            display_name: string;
+            id: string;
+            member_count: number;
+            role: ("owner" | "admin" | "member") | null;
+            slug: string;
+            status: "active" | "suspended" | "plan_suspended";
+            team: components["schemas"]["Team"];
             tenant_id: string;
             tier: "free" | "pro" | "business" | "enterprise";
         };
@@ -6625,17 +4116,70 @@ export interface components {
             vault_namespace: string;
         };
         TenantChange: {
-            display_name?: string;
-            owner_email?: string | null;
+            display_name?: string | undefined;
+            owner_email?: string | null | undefined;
             quotas?: {
-                max_agents?: number | null;
-                max_concurrent_executions?: number | null;
-                max_storage_gb?: number | null;
-            };
-            tier?: ("free" | "pro" | "business" | "enterprise") | null;
+                max_agents?: number | null | undefined;
+                max_concurrent_executions?: number | null | undefined;
+                max_storage_gb?: number | null | undefined;
+            } | undefined;
+            tier?: ("free" | "pro" | "business" | "enterprise") | null | undefined;
         };
         TenantSuspension: {
-            reason?: string;
+            reason?: string | undefined;
+        };
+        TierChanged: {
+            action: "upgrade_immediate" | "downgrade_at_period_end" | "cancel_at_period_end" | "no_change";
+            effective_at: string | null;
+            proration_amount_cents: number;
+            proration_invoice_id: string | null;
+            seats: number;
+            subscription: components["schemas"]["BillingSubscription"];
+            target_tier: "free" | "pro" | "business" | "enterprise";
+        };
+        TierPreview: {
+            action: "upgrade_immediate" | "downgrade_at_period_end" | "cancel_at_period_end" | "no_change";
+            currency: string;
+            effective_at: string | null;
+            next_renewal_amount_cents: number;
+            proration_amount_cents: number;
+            proration_date: number;
+            seats: number;
+            target_tier: "free" | "pro" | "business" | "enterprise";
+        };
+        TierWish: {
+            billing_interval?: "month" | "year" | undefined;
+            seats?: number | undefined;
+            target_tier: "free" | "pro" | "business" | "enterprise";
+        };
+        Tool: {
+            aliases: string[];
+            annotations: {
+                destructiveHint: boolean;
+                idempotentHint: boolean;
+                openWorldHint: boolean;
+                readOnlyHint: boolean;
+            };
+            description: string;
+            executor: "sandbox" | "server" | "edge";
+            fleetCapable?: boolean | undefined;
+            input_schema: unknown;
+            inputSchema: unknown;
+            name: string;
+            outputSchema?: unknown | undefined;
+            server?: string | undefined;
+            source: "builtin" | "management" | "mcp" | "edge";
+        };
+        ToolApproval: {
+            approvers: string[];
+            editable: boolean;
+            elicit: boolean;
+            forbid_initiator: boolean;
+            on_timeout: "reject" | "fail";
+            quorum: number;
+            remember: ("execution" | "tool") | null;
+            timeout_seconds: number;
+            when: string | null;
         };
         ToolInvocation: {
             agent_id: string | null;
@@ -6655,6 +4199,33 @@ export interface components {
             iteration_number: number | null;
             outcome: "waiting" | "running" | "success" | "failed" | "interrupted" | "withdrawn";
             request_id: string | null;
+            result_bytes: number | null;
+            security_context: string | null;
+            session_id: string | null;
+            started_at: string;
+            tenant_id: string;
+            tool_name: string;
+            violation_type: string | null;
+        };
+        ToolInvocationDetail: {
+            agent_id: string | null;
+            approval_id: string | null;
+            arguments: unknown;
+            arguments_sha256: string | null;
+            capability_index: number | null;
+            code: string | null;
+            context_version: number | null;
+            count: number;
+            decision: "allow" | "deny";
+            duration_ms: number | null;
+            edited_arguments: unknown;
+            entry: "seal" | "dispatch" | "mcp" | "workflow";
+            execution_id: string | null;
+            id: string;
+            iteration_number: number | null;
+            outcome: "waiting" | "running" | "success" | "failed" | "interrupted" | "withdrawn";
+            request_id: string | null;
+            result: unknown;
             result_bytes: number | null;
             security_context: string | null;
             session_id: string | null;
@@ -6706,33 +4277,33 @@ export interface components {
             withheld_tools: string[];
         };
         ToolServerChange: {
-            args?: string[];
-            call_timeout_seconds?: number;
+            args?: string[] | undefined;
+            call_timeout_seconds?: number | undefined;
             capabilities?: {
                 name: string;
-                skip_judge: boolean;
-            }[] | null;
+                skip_judge?: boolean | undefined;
+            }[] | null | undefined;
             credentials?: {
                 [key: string]: string;
-            };
-            definitions?: "pinned" | "follow";
-            egress?: string[];
-            enabled?: boolean;
+            } | undefined;
+            definitions?: "pinned" | "follow" | undefined;
+            egress?: string[] | undefined;
+            enabled?: boolean | undefined;
             environment?: {
                 [key: string]: string;
-            };
-            executable?: string | null;
+            } | undefined;
+            executable?: string | null | undefined;
             health_check?: {
-                interval_seconds?: number;
-                timeout_seconds?: number;
-            };
-            max_concurrent?: number;
+                interval_seconds?: number | undefined;
+                timeout_seconds?: number | undefined;
+            } | undefined;
+            max_concurrent?: number | undefined;
             resource_limits?: {
-                cpu_millicores?: number;
-                memory_mb?: number;
-            };
-            transport?: "stdio" | "streamable_http";
-            url?: string | null;
+                cpu_millicores?: number | undefined;
+                memory_mb?: number | undefined;
+            } | undefined;
+            transport?: "stdio" | "streamable_http" | undefined;
+            url?: string | null | undefined;
         };
         ToolServerInstance: {
             last_error: string | null;
@@ -6742,6 +4313,16 @@ export interface components {
             restarts: number;
             started_at: string | null;
             status: "stopped" | "starting" | "running" | "unhealthy" | "failed";
+        };
+        UsageReport: {
+            count: number;
+            from: string;
+            group_by: "day" | "agent" | "model" | "workflow" | "tool";
+            items: components["schemas"]["UsageRow"][];
+            next_cursor: string | null;
+            to: string;
+            totals: components["schemas"]["UsageTotals"];
+            usage: components["schemas"]["UsageRow"][];
         };
         UsageRow: {
             cost: number | null;
@@ -6780,6 +4361,15 @@ export interface components {
             window_seconds: number;
             window_start: string;
         };
+        UserRates: {
+            buckets: components["schemas"]["UserRate"][];
+            count: number;
+            items: components["schemas"]["UserRate"][];
+            tenant_id: string;
+            tier: string;
+            usage: components["schemas"]["UserRate"][];
+            user_id: string;
+        };
         ValidApiKey: {
             aegis_role: string | null;
             expires_at: string | null;
@@ -6807,9 +4397,9 @@ export interface components {
             visibility: "private" | "tenant";
         };
         VolumeChange: {
-            label?: string;
-            size_limit_bytes?: number;
-            visibility?: "private" | "tenant";
+            label?: string | undefined;
+            size_limit_bytes?: number | undefined;
+            visibility?: "private" | "tenant" | undefined;
         };
         Workflow: {
             annotations: {
@@ -6875,10 +4465,10 @@ export interface components {
             };
             event_type: string;
             execution_id: string;
-            iteration_number?: number;
+            iteration_number?: number | undefined;
             message: string;
             sequence: number;
-            state_name?: string;
+            state_name?: string | undefined;
             temporal_run_id: string;
             temporal_workflow_id: string;
             timestamp: string;
@@ -6917,51 +4507,51 @@ export interface components {
             metadata: {
                 annotations?: {
                     [key: string]: string;
-                } | null;
-                description: string | null;
-                input_schema?: Record<string, never> | boolean | null;
+                } | null | undefined;
+                description?: string | null | undefined;
+                input_schema?: Record<string, never> | boolean | null | undefined;
                 labels?: {
                     [key: string]: string;
-                } | null;
+                } | null | undefined;
                 name: string;
-                output_schema?: Record<string, never> | boolean | null;
+                output_schema?: Record<string, never> | boolean | null | undefined;
                 output_template?: {
                     [key: string]: string;
-                } | null;
-                tags: string[] | null;
-                version: string | null;
+                } | null | undefined;
+                tags?: string[] | null | undefined;
+                version?: string | null | undefined;
             };
             spec: {
-                compensate_on?: ("failed" | "cancelled" | "timed_out")[] | null;
-                context?: Record<string, never> | null;
+                compensate_on?: ("failed" | "cancelled" | "timed_out")[] | null | undefined;
+                context?: Record<string, never> | null | undefined;
                 initial_state: string;
-                max_total_transitions: number | null;
-                schedules?: components["schemas"]["WorkflowManifest.Schedule"][] | null;
-                security_context?: string | null;
+                max_total_transitions?: number | null | undefined;
+                schedules?: components["schemas"]["WorkflowManifest.Schedule"][] | null | undefined;
+                security_context?: string | null | undefined;
                 states: {
                     [key: string]: components["schemas"]["WorkflowManifest.State"];
                 } | components["schemas"]["WorkflowManifest.NamedState"][];
                 storage?: {
-                    shared_volumes: {
+                    shared_volumes?: {
                         name: string;
-                        size_limit_bytes?: number | null;
-                        storage_class: "ephemeral" | "persistent" | null;
-                    }[] | null;
+                        size_limit_bytes?: number | null | undefined;
+                        storage_class?: "ephemeral" | "persistent" | null | undefined;
+                    }[] | null | undefined;
                     workspace?: {
-                        blackboard_key: string | null;
-                        size_limit_mb: number | null;
-                        storage_class: "ephemeral" | "persistent" | null;
-                        ttl_hours: number | null;
-                        volume_id?: string | null;
-                    } | null;
-                } | null;
-                strict_templates: boolean | null;
+                        blackboard_key?: string | null | undefined;
+                        size_limit_mb?: number | null | undefined;
+                        storage_class?: "ephemeral" | "persistent" | null | undefined;
+                        ttl_hours?: number | null | undefined;
+                        volume_id?: string | null | undefined;
+                    } | null | undefined;
+                } | null | undefined;
+                strict_templates?: boolean | null | undefined;
             };
         };
         "WorkflowManifest.AgentMount": {
             mount_path: string;
             name: string;
-            read_only: boolean | null;
+            read_only?: boolean | null | undefined;
         };
         "WorkflowManifest.Branch": {
             initial_state: string;
@@ -6973,1247 +4563,1247 @@ export interface components {
         "WorkflowManifest.ContainerMount": {
             mount_path: string;
             name: string;
-            read_only: boolean | null;
+            read_only?: boolean | null | undefined;
         };
         "WorkflowManifest.InnerState": {
             agent: string;
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             input: unknown;
-            intent?: string | null;
-            isolation: "inherit" | "docker" | "process" | "firecracker" | null;
-            judge_threshold: number | null;
-            judges: components["schemas"]["WorkflowManifest.Judge"][] | null;
+            intent?: string | null | undefined;
+            isolation?: "inherit" | "docker" | "process" | "firecracker" | null | undefined;
+            judge_threshold?: number | null | undefined;
+            judges?: components["schemas"]["WorkflowManifest.Judge"][] | null | undefined;
             kind: "Agent";
-            max_iterations: number | null;
-            max_state_visits: number | null;
-            outcome: "completed" | "failed" | null;
-            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null;
+            max_iterations?: number | null | undefined;
+            max_state_visits?: number | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
+            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null | undefined;
             pre_execution_validator?: {
                 agent_id: string;
-                input_template?: string | null;
-            } | null;
+                input_template?: string | null | undefined;
+            } | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            temperature?: number | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            temperature?: number | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
-            volumes?: components["schemas"]["WorkflowManifest.AgentMount"][] | null;
+            volumes?: components["schemas"]["WorkflowManifest.AgentMount"][] | null | undefined;
         } | {
             command: string | string[];
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             env?: {
                 [key: string]: string;
-            } | null;
-            image?: string | null;
+            } | null | undefined;
+            image?: string | null | undefined;
             kind: "System";
-            max_state_visits: number | null;
-            network_mode: "none" | "default" | "bridge" | "host" | null;
-            outcome: "completed" | "failed" | null;
+            max_state_visits?: number | null | undefined;
+            network_mode?: "none" | "default" | "bridge" | "host" | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
             resources?: {
-                cpu: number | string | null;
-                memory: number | string | null;
-                timeout?: number | string | null;
-            } | null;
+                cpu?: number | string | null | undefined;
+                memory?: number | string | null | undefined;
+                timeout?: number | string | null | undefined;
+            } | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
-            workdir: string | null;
+            workdir?: string | null | undefined;
         } | {
             agents: {
                 agent: string;
                 input: unknown;
-                poll_interval_ms?: number | null;
-                timeout_seconds: number | null;
-                weight: number | null;
+                poll_interval_ms?: number | null | undefined;
+                timeout_seconds?: number | null | undefined;
+                weight?: number | null | undefined;
             }[];
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             consensus: {
-                agreement?: number | null;
+                agreement?: number | null | undefined;
                 confidence_weighting?: {
-                    agreement_factor: number | null;
-                    self_confidence_factor: number | null;
-                } | null;
-                min_agreement_confidence?: number | null;
-                min_judges_required: number | null;
-                n?: number | null;
+                    agreement_factor?: number | null | undefined;
+                    self_confidence_factor?: number | null | undefined;
+                } | null | undefined;
+                min_agreement_confidence?: number | null | undefined;
+                min_judges_required?: number | null | undefined;
+                n?: number | null | undefined;
                 strategy: "weighted_average" | "majority" | "unanimous" | "best_of_n";
-                threshold: number | null;
+                threshold?: number | null | undefined;
             };
             continue_as?: {
-                input?: unknown;
-            } | null;
-            judges_for_parallel: components["schemas"]["WorkflowManifest.Judge"][] | null;
+                input?: unknown | undefined;
+            } | null | undefined;
+            judges_for_parallel?: components["schemas"]["WorkflowManifest.Judge"][] | null | undefined;
             kind: "ParallelAgents";
-            max_state_visits: number | null;
-            outcome: "completed" | "failed" | null;
-            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null;
+            max_state_visits?: number | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
+            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
         } | {
             command: string[];
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             env?: {
                 [key: string]: string;
-            } | null;
+            } | null | undefined;
             image: string;
-            image_pull_policy: "Always" | "IfNotPresent" | "Never" | null;
+            image_pull_policy?: "Always" | "IfNotPresent" | "Never" | null | undefined;
             kind: "ContainerRun";
-            max_state_visits: number | null;
+            max_state_visits?: number | null | undefined;
             name: string;
-            network_mode: "none" | "default" | "bridge" | "host" | null;
-            outcome: "completed" | "failed" | null;
-            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null;
-            read_only_root_filesystem: boolean | null;
-            registry_credentials?: string | null;
+            network_mode?: "none" | "default" | "bridge" | "host" | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
+            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null | undefined;
+            read_only_root_filesystem?: boolean | null | undefined;
+            registry_credentials?: string | null | undefined;
             resources?: {
-                cpu: number | string | null;
-                memory: number | string | null;
-                timeout?: number | string | null;
-            } | null;
+                cpu?: number | string | null | undefined;
+                memory?: number | string | null | undefined;
+                timeout?: number | string | null | undefined;
+            } | null | undefined;
             retry?: {
-                backoff?: number | string | null;
-                max_attempts: number | null;
-            } | null;
-            run_as_user?: number | null;
-            shell: boolean | null;
-            timeout?: number | string | null;
+                backoff?: number | string | null | undefined;
+                max_attempts?: number | null | undefined;
+            } | null | undefined;
+            run_as_user?: number | null | undefined;
+            shell?: boolean | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
-            volumes?: components["schemas"]["WorkflowManifest.ContainerMount"][] | null;
-            workdir: string | null;
+            volumes?: components["schemas"]["WorkflowManifest.ContainerMount"][] | null | undefined;
+            workdir?: string | null | undefined;
         } | {
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             completion: "all_succeed" | "any_succeed" | "best_effort";
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             kind: "ParallelContainerRun";
-            max_state_visits: number | null;
-            outcome: "completed" | "failed" | null;
+            max_state_visits?: number | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
             steps: {
                 command: string[];
                 env?: {
                     [key: string]: string;
-                } | null;
+                } | null | undefined;
                 image: string;
                 name: string;
-                network_mode: "none" | "default" | "bridge" | "host" | null;
-                registry_credentials?: string | null;
+                network_mode?: "none" | "default" | "bridge" | "host" | null | undefined;
+                registry_credentials?: string | null | undefined;
                 resources?: {
-                    cpu: number | string | null;
-                    memory: number | string | null;
-                    timeout?: number | string | null;
-                } | null;
-                shell: boolean | null;
-                volumes?: components["schemas"]["WorkflowManifest.ContainerMount"][] | null;
-                workdir: string | null;
+                    cpu?: number | string | null | undefined;
+                    memory?: number | string | null | undefined;
+                    timeout?: number | string | null | undefined;
+                } | null | undefined;
+                shell?: boolean | null | undefined;
+                volumes?: components["schemas"]["WorkflowManifest.ContainerMount"][] | null | undefined;
+                workdir?: string | null | undefined;
             }[];
-            timeout?: number | string | null;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
         } | {
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
-            input?: unknown;
+                input?: unknown | undefined;
+            } | null | undefined;
+            input?: unknown | undefined;
             kind: "Subworkflow";
-            max_state_visits: number | null;
+            max_state_visits?: number | null | undefined;
             mode: "blocking" | "fire_and_forget";
-            outcome: "completed" | "failed" | null;
-            result_key?: unknown;
+            outcome?: "completed" | "failed" | null | undefined;
+            result_key?: unknown | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
             workflow_id: string;
         } | {
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             kind: "Wait";
-            max_state_visits: number | null;
-            outcome: "completed" | "failed" | null;
-            seconds?: number | string | null;
-            signal?: string | null;
+            max_state_visits?: number | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
+            seconds?: number | string | null | undefined;
+            signal?: string | null | undefined;
             stimulus?: {
-                equals?: string | null;
-                key?: string | null;
-                match?: string | null;
+                equals?: string | null | undefined;
+                key?: string | null | undefined;
+                match?: string | null | undefined;
                 source: string;
-            } | null;
-            timeout?: number | string | null;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
-            until?: string | null;
+            until?: string | null | undefined;
         } | {
-            arguments?: Record<string, never> | string | null;
-            compensate?: string | null;
+            arguments?: Record<string, never> | string | null | undefined;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             kind: "Tool";
-            max_state_visits: number | null;
-            outcome: "completed" | "failed" | null;
+            max_state_visits?: number | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             tool: string;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
         } | {
-            args?: Record<string, never> | string | null;
-            command?: string | string[] | null;
-            compensate?: string | null;
+            args?: Record<string, never> | string | null | undefined;
+            command?: string | string[] | null | undefined;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             kind: "Fleet";
-            max_state_visits: number | null;
-            outcome: "completed" | "failed" | null;
-            policy?: Record<string, never> | null;
+            max_state_visits?: number | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
+            policy?: Record<string, never> | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
             target: unknown;
-            timeout?: number | string | null;
-            tool?: string | null;
+            timeout?: number | string | null | undefined;
+            tool?: string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
         } | {
-            body?: unknown;
-            compensate?: string | null;
+            body?: unknown | undefined;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             expect?: {
-                schema?: Record<string, never> | boolean | null;
-                status?: (number | string)[] | null;
-            } | null;
+                schema?: Record<string, never> | boolean | null | undefined;
+                status?: (number | string)[] | null | undefined;
+            } | null | undefined;
             headers?: {
                 [key: string]: string;
-            } | null;
+            } | null | undefined;
             kind: "Http";
-            max_state_visits: number | null;
-            method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | null;
-            outcome: "completed" | "failed" | null;
+            max_state_visits?: number | null | undefined;
+            method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
             url: string;
         } | {
-            allow_agents: boolean | null;
-            approvers: string[] | null;
-            compensate?: string | null;
+            allow_agents?: boolean | null | undefined;
+            approvers?: string[] | null | undefined;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
-            default_response?: string | null;
+                input?: unknown | undefined;
+            } | null | undefined;
+            default_response?: string | null | undefined;
             escalate?: {
                 after: number | string;
-                approvers: string[] | null;
-                notify: components["schemas"]["WorkflowManifest.Notification"][] | null;
-            } | null;
-            forbid_initiator: boolean | null;
+                approvers?: string[] | null | undefined;
+                notify?: components["schemas"]["WorkflowManifest.Notification"][] | null | undefined;
+            } | null | undefined;
+            forbid_initiator?: boolean | null | undefined;
             kind: "Human";
-            max_state_visits: number | null;
-            notify: components["schemas"]["WorkflowManifest.Notification"][] | null;
-            outcome: "completed" | "failed" | null;
+            max_state_visits?: number | null | undefined;
+            notify?: components["schemas"]["WorkflowManifest.Notification"][] | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
             prompt: string;
-            quorum: number | null;
-            reject_on_timeout: boolean | null;
-            remind_after?: number | string | null;
-            required_role?: string | null;
-            timeout?: number | string | null;
-            timeout_seconds?: number | null;
+            quorum?: number | null | undefined;
+            reject_on_timeout?: boolean | null | undefined;
+            remind_after?: number | string | null | undefined;
+            required_role?: string | null | undefined;
+            timeout?: number | string | null | undefined;
+            timeout_seconds?: number | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
         };
         "WorkflowManifest.Item": {
             agent: string;
-            compensate?: unknown | null;
-            continue_as?: unknown | null;
+            compensate?: unknown | null | undefined;
+            continue_as?: unknown | null | undefined;
             input: unknown;
-            intent?: string | null;
-            isolation: "inherit" | "docker" | "process" | "firecracker" | null;
-            judge_threshold: number | null;
-            judges: components["schemas"]["WorkflowManifest.Judge"][] | null;
+            intent?: string | null | undefined;
+            isolation?: "inherit" | "docker" | "process" | "firecracker" | null | undefined;
+            judge_threshold?: number | null | undefined;
+            judges?: components["schemas"]["WorkflowManifest.Judge"][] | null | undefined;
             kind: "Agent";
-            max_iterations: number | null;
-            max_state_visits?: unknown | null;
-            outcome?: unknown | null;
-            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null;
+            max_iterations?: number | null | undefined;
+            max_state_visits?: unknown | null | undefined;
+            outcome?: unknown | null | undefined;
+            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null | undefined;
             pre_execution_validator?: {
                 agent_id: string;
-                input_template?: string | null;
-            } | null;
+                input_template?: string | null | undefined;
+            } | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            temperature?: number | null;
-            timeout?: number | string | null;
-            transitions?: unknown | null;
-            volumes?: components["schemas"]["WorkflowManifest.AgentMount"][] | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            temperature?: number | null | undefined;
+            timeout?: number | string | null | undefined;
+            transitions?: unknown | null | undefined;
+            volumes?: components["schemas"]["WorkflowManifest.AgentMount"][] | null | undefined;
         } | {
             command: string | string[];
-            compensate?: unknown | null;
-            continue_as?: unknown | null;
+            compensate?: unknown | null | undefined;
+            continue_as?: unknown | null | undefined;
             env?: {
                 [key: string]: string;
-            } | null;
-            image?: string | null;
+            } | null | undefined;
+            image?: string | null | undefined;
             kind: "System";
-            max_state_visits?: unknown | null;
-            network_mode: "none" | "default" | "bridge" | "host" | null;
-            outcome?: unknown | null;
+            max_state_visits?: unknown | null | undefined;
+            network_mode?: "none" | "default" | "bridge" | "host" | null | undefined;
+            outcome?: unknown | null | undefined;
             resources?: {
-                cpu: number | string | null;
-                memory: number | string | null;
-                timeout?: number | string | null;
-            } | null;
+                cpu?: number | string | null | undefined;
+                memory?: number | string | null | undefined;
+                timeout?: number | string | null | undefined;
+            } | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
-            transitions?: unknown | null;
-            workdir: string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
+            transitions?: unknown | null | undefined;
+            workdir?: string | null | undefined;
         } | {
             agents: {
                 agent: string;
                 input: unknown;
-                poll_interval_ms?: number | null;
-                timeout_seconds: number | null;
-                weight: number | null;
+                poll_interval_ms?: number | null | undefined;
+                timeout_seconds?: number | null | undefined;
+                weight?: number | null | undefined;
             }[];
-            compensate?: unknown | null;
+            compensate?: unknown | null | undefined;
             consensus: {
-                agreement?: number | null;
+                agreement?: number | null | undefined;
                 confidence_weighting?: {
-                    agreement_factor: number | null;
-                    self_confidence_factor: number | null;
-                } | null;
-                min_agreement_confidence?: number | null;
-                min_judges_required: number | null;
-                n?: number | null;
+                    agreement_factor?: number | null | undefined;
+                    self_confidence_factor?: number | null | undefined;
+                } | null | undefined;
+                min_agreement_confidence?: number | null | undefined;
+                min_judges_required?: number | null | undefined;
+                n?: number | null | undefined;
                 strategy: "weighted_average" | "majority" | "unanimous" | "best_of_n";
-                threshold: number | null;
+                threshold?: number | null | undefined;
             };
-            continue_as?: unknown | null;
-            judges_for_parallel: components["schemas"]["WorkflowManifest.Judge"][] | null;
+            continue_as?: unknown | null | undefined;
+            judges_for_parallel?: components["schemas"]["WorkflowManifest.Judge"][] | null | undefined;
             kind: "ParallelAgents";
-            max_state_visits?: unknown | null;
-            outcome?: unknown | null;
-            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null;
+            max_state_visits?: unknown | null | undefined;
+            outcome?: unknown | null | undefined;
+            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
-            transitions?: unknown | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
+            transitions?: unknown | null | undefined;
         } | {
             command: string[];
-            compensate?: unknown | null;
-            continue_as?: unknown | null;
+            compensate?: unknown | null | undefined;
+            continue_as?: unknown | null | undefined;
             env?: {
                 [key: string]: string;
-            } | null;
+            } | null | undefined;
             image: string;
-            image_pull_policy: "Always" | "IfNotPresent" | "Never" | null;
+            image_pull_policy?: "Always" | "IfNotPresent" | "Never" | null | undefined;
             kind: "ContainerRun";
-            max_state_visits?: unknown | null;
+            max_state_visits?: unknown | null | undefined;
             name: string;
-            network_mode: "none" | "default" | "bridge" | "host" | null;
-            outcome?: unknown | null;
-            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null;
-            read_only_root_filesystem: boolean | null;
-            registry_credentials?: string | null;
+            network_mode?: "none" | "default" | "bridge" | "host" | null | undefined;
+            outcome?: unknown | null | undefined;
+            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null | undefined;
+            read_only_root_filesystem?: boolean | null | undefined;
+            registry_credentials?: string | null | undefined;
             resources?: {
-                cpu: number | string | null;
-                memory: number | string | null;
-                timeout?: number | string | null;
-            } | null;
+                cpu?: number | string | null | undefined;
+                memory?: number | string | null | undefined;
+                timeout?: number | string | null | undefined;
+            } | null | undefined;
             retry?: {
-                backoff?: number | string | null;
-                max_attempts: number | null;
-            } | null;
-            run_as_user?: number | null;
-            shell: boolean | null;
-            timeout?: number | string | null;
-            transitions?: unknown | null;
-            volumes?: components["schemas"]["WorkflowManifest.ContainerMount"][] | null;
-            workdir: string | null;
+                backoff?: number | string | null | undefined;
+                max_attempts?: number | null | undefined;
+            } | null | undefined;
+            run_as_user?: number | null | undefined;
+            shell?: boolean | null | undefined;
+            timeout?: number | string | null | undefined;
+            transitions?: unknown | null | undefined;
+            volumes?: components["schemas"]["WorkflowManifest.ContainerMount"][] | null | undefined;
+            workdir?: string | null | undefined;
         } | {
-            compensate?: unknown | null;
+            compensate?: unknown | null | undefined;
             completion: "all_succeed" | "any_succeed" | "best_effort";
-            continue_as?: unknown | null;
+            continue_as?: unknown | null | undefined;
             kind: "ParallelContainerRun";
-            max_state_visits?: unknown | null;
-            outcome?: unknown | null;
+            max_state_visits?: unknown | null | undefined;
+            outcome?: unknown | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
             steps: {
                 command: string[];
                 env?: {
                     [key: string]: string;
-                } | null;
+                } | null | undefined;
                 image: string;
                 name: string;
-                network_mode: "none" | "default" | "bridge" | "host" | null;
-                registry_credentials?: string | null;
+                network_mode?: "none" | "default" | "bridge" | "host" | null | undefined;
+                registry_credentials?: string | null | undefined;
                 resources?: {
-                    cpu: number | string | null;
-                    memory: number | string | null;
-                    timeout?: number | string | null;
-                } | null;
-                shell: boolean | null;
-                volumes?: components["schemas"]["WorkflowManifest.ContainerMount"][] | null;
-                workdir: string | null;
+                    cpu?: number | string | null | undefined;
+                    memory?: number | string | null | undefined;
+                    timeout?: number | string | null | undefined;
+                } | null | undefined;
+                shell?: boolean | null | undefined;
+                volumes?: components["schemas"]["WorkflowManifest.ContainerMount"][] | null | undefined;
+                workdir?: string | null | undefined;
             }[];
-            timeout?: number | string | null;
-            transitions?: unknown | null;
+            timeout?: number | string | null | undefined;
+            transitions?: unknown | null | undefined;
         } | {
-            compensate?: unknown | null;
-            continue_as?: unknown | null;
-            input?: unknown;
+            compensate?: unknown | null | undefined;
+            continue_as?: unknown | null | undefined;
+            input?: unknown | undefined;
             kind: "Subworkflow";
-            max_state_visits?: unknown | null;
+            max_state_visits?: unknown | null | undefined;
             mode: "blocking" | "fire_and_forget";
-            outcome?: unknown | null;
-            result_key?: unknown;
+            outcome?: unknown | null | undefined;
+            result_key?: unknown | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
-            transitions?: unknown | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
+            transitions?: unknown | null | undefined;
             workflow_id: string;
         } | {
-            compensate?: unknown | null;
-            continue_as?: unknown | null;
+            compensate?: unknown | null | undefined;
+            continue_as?: unknown | null | undefined;
             kind: "Wait";
-            max_state_visits?: unknown | null;
-            outcome?: unknown | null;
-            seconds?: number | string | null;
-            signal?: string | null;
+            max_state_visits?: unknown | null | undefined;
+            outcome?: unknown | null | undefined;
+            seconds?: number | string | null | undefined;
+            signal?: string | null | undefined;
             stimulus?: {
-                equals?: string | null;
-                key?: string | null;
-                match?: string | null;
+                equals?: string | null | undefined;
+                key?: string | null | undefined;
+                match?: string | null | undefined;
                 source: string;
-            } | null;
-            timeout?: number | string | null;
-            transitions?: unknown | null;
-            until?: string | null;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
+            transitions?: unknown | null | undefined;
+            until?: string | null | undefined;
         } | {
-            arguments?: Record<string, never> | string | null;
-            compensate?: unknown | null;
-            continue_as?: unknown | null;
+            arguments?: Record<string, never> | string | null | undefined;
+            compensate?: unknown | null | undefined;
+            continue_as?: unknown | null | undefined;
             kind: "Tool";
-            max_state_visits?: unknown | null;
-            outcome?: unknown | null;
+            max_state_visits?: unknown | null | undefined;
+            outcome?: unknown | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             tool: string;
-            transitions?: unknown | null;
+            transitions?: unknown | null | undefined;
         } | {
-            args?: Record<string, never> | string | null;
-            command?: string | string[] | null;
-            compensate?: unknown | null;
-            continue_as?: unknown | null;
+            args?: Record<string, never> | string | null | undefined;
+            command?: string | string[] | null | undefined;
+            compensate?: unknown | null | undefined;
+            continue_as?: unknown | null | undefined;
             kind: "Fleet";
-            max_state_visits?: unknown | null;
-            outcome?: unknown | null;
-            policy?: Record<string, never> | null;
+            max_state_visits?: unknown | null | undefined;
+            outcome?: unknown | null | undefined;
+            policy?: Record<string, never> | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
             target: unknown;
-            timeout?: number | string | null;
-            tool?: string | null;
-            transitions?: unknown | null;
+            timeout?: number | string | null | undefined;
+            tool?: string | null | undefined;
+            transitions?: unknown | null | undefined;
         } | {
-            body?: unknown;
-            compensate?: unknown | null;
-            continue_as?: unknown | null;
+            body?: unknown | undefined;
+            compensate?: unknown | null | undefined;
+            continue_as?: unknown | null | undefined;
             expect?: {
-                schema?: Record<string, never> | boolean | null;
-                status?: (number | string)[] | null;
-            } | null;
+                schema?: Record<string, never> | boolean | null | undefined;
+                status?: (number | string)[] | null | undefined;
+            } | null | undefined;
             headers?: {
                 [key: string]: string;
-            } | null;
+            } | null | undefined;
             kind: "Http";
-            max_state_visits?: unknown | null;
-            method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | null;
-            outcome?: unknown | null;
+            max_state_visits?: unknown | null | undefined;
+            method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | null | undefined;
+            outcome?: unknown | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
-            transitions?: unknown | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
+            transitions?: unknown | null | undefined;
             url: string;
         };
         "WorkflowManifest.Judge": {
             agent_id: string;
-            input_template?: string | null;
-            weight: number | null;
+            input_template?: string | null | undefined;
+            weight?: number | null | undefined;
         };
         "WorkflowManifest.NamedInnerState": {
             agent: string;
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             input: unknown;
-            intent?: string | null;
-            isolation: "inherit" | "docker" | "process" | "firecracker" | null;
-            judge_threshold: number | null;
-            judges: components["schemas"]["WorkflowManifest.Judge"][] | null;
+            intent?: string | null | undefined;
+            isolation?: "inherit" | "docker" | "process" | "firecracker" | null | undefined;
+            judge_threshold?: number | null | undefined;
+            judges?: components["schemas"]["WorkflowManifest.Judge"][] | null | undefined;
             kind: "Agent";
-            max_iterations: number | null;
-            max_state_visits: number | null;
+            max_iterations?: number | null | undefined;
+            max_state_visits?: number | null | undefined;
             name: string;
-            outcome: "completed" | "failed" | null;
-            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null;
+            outcome?: "completed" | "failed" | null | undefined;
+            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null | undefined;
             pre_execution_validator?: {
                 agent_id: string;
-                input_template?: string | null;
-            } | null;
+                input_template?: string | null | undefined;
+            } | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            temperature?: number | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            temperature?: number | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
-            volumes?: components["schemas"]["WorkflowManifest.AgentMount"][] | null;
+            volumes?: components["schemas"]["WorkflowManifest.AgentMount"][] | null | undefined;
         } | {
             command: string | string[];
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             env?: {
                 [key: string]: string;
-            } | null;
-            image?: string | null;
+            } | null | undefined;
+            image?: string | null | undefined;
             kind: "System";
-            max_state_visits: number | null;
+            max_state_visits?: number | null | undefined;
             name: string;
-            network_mode: "none" | "default" | "bridge" | "host" | null;
-            outcome: "completed" | "failed" | null;
+            network_mode?: "none" | "default" | "bridge" | "host" | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
             resources?: {
-                cpu: number | string | null;
-                memory: number | string | null;
-                timeout?: number | string | null;
-            } | null;
+                cpu?: number | string | null | undefined;
+                memory?: number | string | null | undefined;
+                timeout?: number | string | null | undefined;
+            } | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
-            workdir: string | null;
+            workdir?: string | null | undefined;
         } | {
             agents: {
                 agent: string;
                 input: unknown;
-                poll_interval_ms?: number | null;
-                timeout_seconds: number | null;
-                weight: number | null;
+                poll_interval_ms?: number | null | undefined;
+                timeout_seconds?: number | null | undefined;
+                weight?: number | null | undefined;
             }[];
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             consensus: {
-                agreement?: number | null;
+                agreement?: number | null | undefined;
                 confidence_weighting?: {
-                    agreement_factor: number | null;
-                    self_confidence_factor: number | null;
-                } | null;
-                min_agreement_confidence?: number | null;
-                min_judges_required: number | null;
-                n?: number | null;
+                    agreement_factor?: number | null | undefined;
+                    self_confidence_factor?: number | null | undefined;
+                } | null | undefined;
+                min_agreement_confidence?: number | null | undefined;
+                min_judges_required?: number | null | undefined;
+                n?: number | null | undefined;
                 strategy: "weighted_average" | "majority" | "unanimous" | "best_of_n";
-                threshold: number | null;
+                threshold?: number | null | undefined;
             };
             continue_as?: {
-                input?: unknown;
-            } | null;
-            judges_for_parallel: components["schemas"]["WorkflowManifest.Judge"][] | null;
+                input?: unknown | undefined;
+            } | null | undefined;
+            judges_for_parallel?: components["schemas"]["WorkflowManifest.Judge"][] | null | undefined;
             kind: "ParallelAgents";
-            max_state_visits: number | null;
+            max_state_visits?: number | null | undefined;
             name: string;
-            outcome: "completed" | "failed" | null;
-            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null;
+            outcome?: "completed" | "failed" | null | undefined;
+            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
         } | {
             command: string[];
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             env?: {
                 [key: string]: string;
-            } | null;
+            } | null | undefined;
             image: string;
-            image_pull_policy: "Always" | "IfNotPresent" | "Never" | null;
+            image_pull_policy?: "Always" | "IfNotPresent" | "Never" | null | undefined;
             kind: "ContainerRun";
-            max_state_visits: number | null;
+            max_state_visits?: number | null | undefined;
             name: string;
-            network_mode: "none" | "default" | "bridge" | "host" | null;
-            outcome: "completed" | "failed" | null;
-            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null;
-            read_only_root_filesystem: boolean | null;
-            registry_credentials?: string | null;
+            network_mode?: "none" | "default" | "bridge" | "host" | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
+            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null | undefined;
+            read_only_root_filesystem?: boolean | null | undefined;
+            registry_credentials?: string | null | undefined;
             resources?: {
-                cpu: number | string | null;
-                memory: number | string | null;
-                timeout?: number | string | null;
-            } | null;
+                cpu?: number | string | null | undefined;
+                memory?: number | string | null | undefined;
+                timeout?: number | string | null | undefined;
+            } | null | undefined;
             retry?: {
-                backoff?: number | string | null;
-                max_attempts: number | null;
-            } | null;
-            run_as_user?: number | null;
-            shell: boolean | null;
-            timeout?: number | string | null;
+                backoff?: number | string | null | undefined;
+                max_attempts?: number | null | undefined;
+            } | null | undefined;
+            run_as_user?: number | null | undefined;
+            shell?: boolean | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
-            volumes?: components["schemas"]["WorkflowManifest.ContainerMount"][] | null;
-            workdir: string | null;
+            volumes?: components["schemas"]["WorkflowManifest.ContainerMount"][] | null | undefined;
+            workdir?: string | null | undefined;
         } | {
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             completion: "all_succeed" | "any_succeed" | "best_effort";
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             kind: "ParallelContainerRun";
-            max_state_visits: number | null;
+            max_state_visits?: number | null | undefined;
             name: string;
-            outcome: "completed" | "failed" | null;
+            outcome?: "completed" | "failed" | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
             steps: {
                 command: string[];
                 env?: {
                     [key: string]: string;
-                } | null;
+                } | null | undefined;
                 image: string;
                 name: string;
-                network_mode: "none" | "default" | "bridge" | "host" | null;
-                registry_credentials?: string | null;
+                network_mode?: "none" | "default" | "bridge" | "host" | null | undefined;
+                registry_credentials?: string | null | undefined;
                 resources?: {
-                    cpu: number | string | null;
-                    memory: number | string | null;
-                    timeout?: number | string | null;
-                } | null;
-                shell: boolean | null;
-                volumes?: components["schemas"]["WorkflowManifest.ContainerMount"][] | null;
-                workdir: string | null;
+                    cpu?: number | string | null | undefined;
+                    memory?: number | string | null | undefined;
+                    timeout?: number | string | null | undefined;
+                } | null | undefined;
+                shell?: boolean | null | undefined;
+                volumes?: components["schemas"]["WorkflowManifest.ContainerMount"][] | null | undefined;
+                workdir?: string | null | undefined;
             }[];
-            timeout?: number | string | null;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
         } | {
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
-            input?: unknown;
+                input?: unknown | undefined;
+            } | null | undefined;
+            input?: unknown | undefined;
             kind: "Subworkflow";
-            max_state_visits: number | null;
+            max_state_visits?: number | null | undefined;
             mode: "blocking" | "fire_and_forget";
             name: string;
-            outcome: "completed" | "failed" | null;
-            result_key?: unknown;
+            outcome?: "completed" | "failed" | null | undefined;
+            result_key?: unknown | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
             workflow_id: string;
         } | {
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             kind: "Wait";
-            max_state_visits: number | null;
+            max_state_visits?: number | null | undefined;
             name: string;
-            outcome: "completed" | "failed" | null;
-            seconds?: number | string | null;
-            signal?: string | null;
+            outcome?: "completed" | "failed" | null | undefined;
+            seconds?: number | string | null | undefined;
+            signal?: string | null | undefined;
             stimulus?: {
-                equals?: string | null;
-                key?: string | null;
-                match?: string | null;
+                equals?: string | null | undefined;
+                key?: string | null | undefined;
+                match?: string | null | undefined;
                 source: string;
-            } | null;
-            timeout?: number | string | null;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
-            until?: string | null;
+            until?: string | null | undefined;
         } | {
-            arguments?: Record<string, never> | string | null;
-            compensate?: string | null;
+            arguments?: Record<string, never> | string | null | undefined;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             kind: "Tool";
-            max_state_visits: number | null;
+            max_state_visits?: number | null | undefined;
             name: string;
-            outcome: "completed" | "failed" | null;
+            outcome?: "completed" | "failed" | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             tool: string;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
         } | {
-            args?: Record<string, never> | string | null;
-            command?: string | string[] | null;
-            compensate?: string | null;
+            args?: Record<string, never> | string | null | undefined;
+            command?: string | string[] | null | undefined;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             kind: "Fleet";
-            max_state_visits: number | null;
+            max_state_visits?: number | null | undefined;
             name: string;
-            outcome: "completed" | "failed" | null;
-            policy?: Record<string, never> | null;
+            outcome?: "completed" | "failed" | null | undefined;
+            policy?: Record<string, never> | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
             target: unknown;
-            timeout?: number | string | null;
-            tool?: string | null;
+            timeout?: number | string | null | undefined;
+            tool?: string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
         } | {
-            body?: unknown;
-            compensate?: string | null;
+            body?: unknown | undefined;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             expect?: {
-                schema?: Record<string, never> | boolean | null;
-                status?: (number | string)[] | null;
-            } | null;
+                schema?: Record<string, never> | boolean | null | undefined;
+                status?: (number | string)[] | null | undefined;
+            } | null | undefined;
             headers?: {
                 [key: string]: string;
-            } | null;
+            } | null | undefined;
             kind: "Http";
-            max_state_visits: number | null;
-            method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | null;
+            max_state_visits?: number | null | undefined;
+            method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | null | undefined;
             name: string;
-            outcome: "completed" | "failed" | null;
+            outcome?: "completed" | "failed" | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
             url: string;
         } | {
-            allow_agents: boolean | null;
-            approvers: string[] | null;
-            compensate?: string | null;
+            allow_agents?: boolean | null | undefined;
+            approvers?: string[] | null | undefined;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
-            default_response?: string | null;
+                input?: unknown | undefined;
+            } | null | undefined;
+            default_response?: string | null | undefined;
             escalate?: {
                 after: number | string;
-                approvers: string[] | null;
-                notify: components["schemas"]["WorkflowManifest.Notification"][] | null;
-            } | null;
-            forbid_initiator: boolean | null;
+                approvers?: string[] | null | undefined;
+                notify?: components["schemas"]["WorkflowManifest.Notification"][] | null | undefined;
+            } | null | undefined;
+            forbid_initiator?: boolean | null | undefined;
             kind: "Human";
-            max_state_visits: number | null;
+            max_state_visits?: number | null | undefined;
             name: string;
-            notify: components["schemas"]["WorkflowManifest.Notification"][] | null;
-            outcome: "completed" | "failed" | null;
+            notify?: components["schemas"]["WorkflowManifest.Notification"][] | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
             prompt: string;
-            quorum: number | null;
-            reject_on_timeout: boolean | null;
-            remind_after?: number | string | null;
-            required_role?: string | null;
-            timeout?: number | string | null;
-            timeout_seconds?: number | null;
+            quorum?: number | null | undefined;
+            reject_on_timeout?: boolean | null | undefined;
+            remind_after?: number | string | null | undefined;
+            required_role?: string | null | undefined;
+            timeout?: number | string | null | undefined;
+            timeout_seconds?: number | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
         };
         "WorkflowManifest.NamedState": {
             agent: string;
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             input: unknown;
-            intent?: string | null;
-            isolation: "inherit" | "docker" | "process" | "firecracker" | null;
-            judge_threshold: number | null;
-            judges: components["schemas"]["WorkflowManifest.Judge"][] | null;
+            intent?: string | null | undefined;
+            isolation?: "inherit" | "docker" | "process" | "firecracker" | null | undefined;
+            judge_threshold?: number | null | undefined;
+            judges?: components["schemas"]["WorkflowManifest.Judge"][] | null | undefined;
             kind: "Agent";
-            max_iterations: number | null;
-            max_state_visits: number | null;
+            max_iterations?: number | null | undefined;
+            max_state_visits?: number | null | undefined;
             name: string;
-            outcome: "completed" | "failed" | null;
-            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null;
+            outcome?: "completed" | "failed" | null | undefined;
+            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null | undefined;
             pre_execution_validator?: {
                 agent_id: string;
-                input_template?: string | null;
-            } | null;
+                input_template?: string | null | undefined;
+            } | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            temperature?: number | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            temperature?: number | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
-            volumes?: components["schemas"]["WorkflowManifest.AgentMount"][] | null;
+            volumes?: components["schemas"]["WorkflowManifest.AgentMount"][] | null | undefined;
         } | {
             command: string | string[];
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             env?: {
                 [key: string]: string;
-            } | null;
-            image?: string | null;
+            } | null | undefined;
+            image?: string | null | undefined;
             kind: "System";
-            max_state_visits: number | null;
+            max_state_visits?: number | null | undefined;
             name: string;
-            network_mode: "none" | "default" | "bridge" | "host" | null;
-            outcome: "completed" | "failed" | null;
+            network_mode?: "none" | "default" | "bridge" | "host" | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
             resources?: {
-                cpu: number | string | null;
-                memory: number | string | null;
-                timeout?: number | string | null;
-            } | null;
+                cpu?: number | string | null | undefined;
+                memory?: number | string | null | undefined;
+                timeout?: number | string | null | undefined;
+            } | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
-            workdir: string | null;
+            workdir?: string | null | undefined;
         } | {
             agents: {
                 agent: string;
                 input: unknown;
-                poll_interval_ms?: number | null;
-                timeout_seconds: number | null;
-                weight: number | null;
+                poll_interval_ms?: number | null | undefined;
+                timeout_seconds?: number | null | undefined;
+                weight?: number | null | undefined;
             }[];
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             consensus: {
-                agreement?: number | null;
+                agreement?: number | null | undefined;
                 confidence_weighting?: {
-                    agreement_factor: number | null;
-                    self_confidence_factor: number | null;
-                } | null;
-                min_agreement_confidence?: number | null;
-                min_judges_required: number | null;
-                n?: number | null;
+                    agreement_factor?: number | null | undefined;
+                    self_confidence_factor?: number | null | undefined;
+                } | null | undefined;
+                min_agreement_confidence?: number | null | undefined;
+                min_judges_required?: number | null | undefined;
+                n?: number | null | undefined;
                 strategy: "weighted_average" | "majority" | "unanimous" | "best_of_n";
-                threshold: number | null;
+                threshold?: number | null | undefined;
             };
             continue_as?: {
-                input?: unknown;
-            } | null;
-            judges_for_parallel: components["schemas"]["WorkflowManifest.Judge"][] | null;
+                input?: unknown | undefined;
+            } | null | undefined;
+            judges_for_parallel?: components["schemas"]["WorkflowManifest.Judge"][] | null | undefined;
             kind: "ParallelAgents";
-            max_state_visits: number | null;
+            max_state_visits?: number | null | undefined;
             name: string;
-            outcome: "completed" | "failed" | null;
-            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null;
+            outcome?: "completed" | "failed" | null | undefined;
+            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
         } | {
             command: string[];
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             env?: {
                 [key: string]: string;
-            } | null;
+            } | null | undefined;
             image: string;
-            image_pull_policy: "Always" | "IfNotPresent" | "Never" | null;
+            image_pull_policy?: "Always" | "IfNotPresent" | "Never" | null | undefined;
             kind: "ContainerRun";
-            max_state_visits: number | null;
+            max_state_visits?: number | null | undefined;
             name: string;
-            network_mode: "none" | "default" | "bridge" | "host" | null;
-            outcome: "completed" | "failed" | null;
-            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null;
-            read_only_root_filesystem: boolean | null;
-            registry_credentials?: string | null;
+            network_mode?: "none" | "default" | "bridge" | "host" | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
+            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null | undefined;
+            read_only_root_filesystem?: boolean | null | undefined;
+            registry_credentials?: string | null | undefined;
             resources?: {
-                cpu: number | string | null;
-                memory: number | string | null;
-                timeout?: number | string | null;
-            } | null;
+                cpu?: number | string | null | undefined;
+                memory?: number | string | null | undefined;
+                timeout?: number | string | null | undefined;
+            } | null | undefined;
             retry?: {
-                backoff?: number | string | null;
-                max_attempts: number | null;
-            } | null;
-            run_as_user?: number | null;
-            shell: boolean | null;
-            timeout?: number | string | null;
+                backoff?: number | string | null | undefined;
+                max_attempts?: number | null | undefined;
+            } | null | undefined;
+            run_as_user?: number | null | undefined;
+            shell?: boolean | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
-            volumes?: components["schemas"]["WorkflowManifest.ContainerMount"][] | null;
-            workdir: string | null;
+            volumes?: components["schemas"]["WorkflowManifest.ContainerMount"][] | null | undefined;
+            workdir?: string | null | undefined;
         } | {
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             completion: "all_succeed" | "any_succeed" | "best_effort";
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             kind: "ParallelContainerRun";
-            max_state_visits: number | null;
+            max_state_visits?: number | null | undefined;
             name: string;
-            outcome: "completed" | "failed" | null;
+            outcome?: "completed" | "failed" | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
             steps: {
                 command: string[];
                 env?: {
                     [key: string]: string;
-                } | null;
+                } | null | undefined;
                 image: string;
                 name: string;
-                network_mode: "none" | "default" | "bridge" | "host" | null;
-                registry_credentials?: string | null;
+                network_mode?: "none" | "default" | "bridge" | "host" | null | undefined;
+                registry_credentials?: string | null | undefined;
                 resources?: {
-                    cpu: number | string | null;
-                    memory: number | string | null;
-                    timeout?: number | string | null;
-                } | null;
-                shell: boolean | null;
-                volumes?: components["schemas"]["WorkflowManifest.ContainerMount"][] | null;
-                workdir: string | null;
+                    cpu?: number | string | null | undefined;
+                    memory?: number | string | null | undefined;
+                    timeout?: number | string | null | undefined;
+                } | null | undefined;
+                shell?: boolean | null | undefined;
+                volumes?: components["schemas"]["WorkflowManifest.ContainerMount"][] | null | undefined;
+                workdir?: string | null | undefined;
             }[];
-            timeout?: number | string | null;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
         } | {
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
-            input?: unknown;
+                input?: unknown | undefined;
+            } | null | undefined;
+            input?: unknown | undefined;
             kind: "Subworkflow";
-            max_state_visits: number | null;
+            max_state_visits?: number | null | undefined;
             mode: "blocking" | "fire_and_forget";
             name: string;
-            outcome: "completed" | "failed" | null;
-            result_key?: unknown;
+            outcome?: "completed" | "failed" | null | undefined;
+            result_key?: unknown | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
             workflow_id: string;
         } | {
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             kind: "Wait";
-            max_state_visits: number | null;
+            max_state_visits?: number | null | undefined;
             name: string;
-            outcome: "completed" | "failed" | null;
-            seconds?: number | string | null;
-            signal?: string | null;
+            outcome?: "completed" | "failed" | null | undefined;
+            seconds?: number | string | null | undefined;
+            signal?: string | null | undefined;
             stimulus?: {
-                equals?: string | null;
-                key?: string | null;
-                match?: string | null;
+                equals?: string | null | undefined;
+                key?: string | null | undefined;
+                match?: string | null | undefined;
                 source: string;
-            } | null;
-            timeout?: number | string | null;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
-            until?: string | null;
+            until?: string | null | undefined;
         } | {
-            arguments?: Record<string, never> | string | null;
-            compensate?: string | null;
+            arguments?: Record<string, never> | string | null | undefined;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             kind: "Tool";
-            max_state_visits: number | null;
+            max_state_visits?: number | null | undefined;
             name: string;
-            outcome: "completed" | "failed" | null;
+            outcome?: "completed" | "failed" | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             tool: string;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
         } | {
-            args?: Record<string, never> | string | null;
-            command?: string | string[] | null;
-            compensate?: string | null;
+            args?: Record<string, never> | string | null | undefined;
+            command?: string | string[] | null | undefined;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             kind: "Fleet";
-            max_state_visits: number | null;
+            max_state_visits?: number | null | undefined;
             name: string;
-            outcome: "completed" | "failed" | null;
-            policy?: Record<string, never> | null;
+            outcome?: "completed" | "failed" | null | undefined;
+            policy?: Record<string, never> | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
             target: unknown;
-            timeout?: number | string | null;
-            tool?: string | null;
+            timeout?: number | string | null | undefined;
+            tool?: string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
         } | {
-            body?: unknown;
-            compensate?: string | null;
+            body?: unknown | undefined;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             expect?: {
-                schema?: Record<string, never> | boolean | null;
-                status?: (number | string)[] | null;
-            } | null;
+                schema?: Record<string, never> | boolean | null | undefined;
+                status?: (number | string)[] | null | undefined;
+            } | null | undefined;
             headers?: {
                 [key: string]: string;
-            } | null;
+            } | null | undefined;
             kind: "Http";
-            max_state_visits: number | null;
-            method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | null;
+            max_state_visits?: number | null | undefined;
+            method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | null | undefined;
             name: string;
-            outcome: "completed" | "failed" | null;
+            outcome?: "completed" | "failed" | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
             url: string;
         } | {
-            allow_agents: boolean | null;
-            approvers: string[] | null;
-            compensate?: string | null;
+            allow_agents?: boolean | null | undefined;
+            approvers?: string[] | null | undefined;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
-            default_response?: string | null;
+                input?: unknown | undefined;
+            } | null | undefined;
+            default_response?: string | null | undefined;
             escalate?: {
                 after: number | string;
-                approvers: string[] | null;
-                notify: components["schemas"]["WorkflowManifest.Notification"][] | null;
-            } | null;
-            forbid_initiator: boolean | null;
+                approvers?: string[] | null | undefined;
+                notify?: components["schemas"]["WorkflowManifest.Notification"][] | null | undefined;
+            } | null | undefined;
+            forbid_initiator?: boolean | null | undefined;
             kind: "Human";
-            max_state_visits: number | null;
+            max_state_visits?: number | null | undefined;
             name: string;
-            notify: components["schemas"]["WorkflowManifest.Notification"][] | null;
-            outcome: "completed" | "failed" | null;
+            notify?: components["schemas"]["WorkflowManifest.Notification"][] | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
             prompt: string;
-            quorum: number | null;
-            reject_on_timeout: boolean | null;
-            remind_after?: number | string | null;
-            required_role?: string | null;
-            timeout?: number | string | null;
-            timeout_seconds?: number | null;
+            quorum?: number | null | undefined;
+            reject_on_timeout?: boolean | null | undefined;
+            remind_after?: number | string | null | undefined;
+            required_role?: string | null | undefined;
+            timeout?: number | string | null | undefined;
+            timeout_seconds?: number | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
         } | {
-            as: string | null;
-            batch: number | null;
-            compensate?: string | null;
-            concurrency: number | null;
+            as?: string | null | undefined;
+            batch?: number | null | undefined;
+            compensate?: string | null | undefined;
+            concurrency?: number | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
-            input?: unknown;
+                input?: unknown | undefined;
+            } | null | undefined;
+            input?: unknown | undefined;
             items: string | unknown[];
             kind: "Map";
-            max_state_visits: number | null;
+            max_state_visits?: number | null | undefined;
             name: string;
-            outcome: "completed" | "failed" | null;
+            outcome?: "completed" | "failed" | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            state?: components["schemas"]["WorkflowManifest.Item"] | null;
-            timeout?: number | string | null;
-            tolerate: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            state?: components["schemas"]["WorkflowManifest.Item"] | null | undefined;
+            timeout?: number | string | null | undefined;
+            tolerate?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
-            workflow?: string | null;
+            workflow?: string | null | undefined;
         } | {
             branches: components["schemas"]["WorkflowManifest.Branch"][];
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
-            join: ("all" | "any") | number | null;
+                input?: unknown | undefined;
+            } | null | undefined;
+            join?: ("all" | "any") | number | null | undefined;
             kind: "Branch";
-            max_state_visits: number | null;
+            max_state_visits?: number | null | undefined;
             name: string;
-            outcome: "completed" | "failed" | null;
+            outcome?: "completed" | "failed" | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
         };
         "WorkflowManifest.Notification": {
-            secret?: string | null;
+            secret?: string | null | undefined;
             type: "webhook";
             url: string;
         } | {
@@ -8222,476 +5812,476 @@ export interface components {
         };
         "WorkflowManifest.OutputHandler": {
             agent_id: string;
-            input_template: string | null;
-            required: boolean | null;
-            timeout_seconds: number | null;
+            input_template?: string | null | undefined;
+            required?: boolean | null | undefined;
+            timeout_seconds?: number | null | undefined;
             type: "agent";
         } | {
-            body_template?: string | null;
+            body_template?: string | null | undefined;
             headers?: {
                 [key: string]: string;
-            } | null;
-            method: "POST" | "PUT" | "PATCH" | null;
-            required: boolean | null;
+            } | null | undefined;
+            method?: "POST" | "PUT" | "PATCH" | null | undefined;
+            required?: boolean | null | undefined;
             retry?: {
-                max_attempts: number | null;
-            } | null;
-            timeout_seconds: number | null;
+                max_attempts?: number | null | undefined;
+            } | null | undefined;
+            timeout_seconds?: number | null | undefined;
             type: "webhook";
             url: string;
         };
         "WorkflowManifest.Schedule": {
-            catch_up: "none" | "last" | "all" | null;
-            catch_up_window: number | string | null;
-            cron?: string | null;
-            every?: number | string | null;
-            input?: unknown;
-            jitter: number | string | null;
+            catch_up?: "none" | "last" | "all" | null | undefined;
+            catch_up_window?: number | string | null | undefined;
+            cron?: string | null | undefined;
+            every?: number | string | null | undefined;
+            input?: unknown | undefined;
+            jitter?: number | string | null | undefined;
             name: string;
-            overlap: "skip" | "queue" | "allow" | "cancel_previous" | null;
-            timezone: string | null;
+            overlap?: "skip" | "queue" | "allow" | "cancel_previous" | null | undefined;
+            timezone?: string | null | undefined;
         };
         "WorkflowManifest.State": {
             agent: string;
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             input: unknown;
-            intent?: string | null;
-            isolation: "inherit" | "docker" | "process" | "firecracker" | null;
-            judge_threshold: number | null;
-            judges: components["schemas"]["WorkflowManifest.Judge"][] | null;
+            intent?: string | null | undefined;
+            isolation?: "inherit" | "docker" | "process" | "firecracker" | null | undefined;
+            judge_threshold?: number | null | undefined;
+            judges?: components["schemas"]["WorkflowManifest.Judge"][] | null | undefined;
             kind: "Agent";
-            max_iterations: number | null;
-            max_state_visits: number | null;
-            outcome: "completed" | "failed" | null;
-            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null;
+            max_iterations?: number | null | undefined;
+            max_state_visits?: number | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
+            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null | undefined;
             pre_execution_validator?: {
                 agent_id: string;
-                input_template?: string | null;
-            } | null;
+                input_template?: string | null | undefined;
+            } | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            temperature?: number | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            temperature?: number | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
-            volumes?: components["schemas"]["WorkflowManifest.AgentMount"][] | null;
+            volumes?: components["schemas"]["WorkflowManifest.AgentMount"][] | null | undefined;
         } | {
             command: string | string[];
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             env?: {
                 [key: string]: string;
-            } | null;
-            image?: string | null;
+            } | null | undefined;
+            image?: string | null | undefined;
             kind: "System";
-            max_state_visits: number | null;
-            network_mode: "none" | "default" | "bridge" | "host" | null;
-            outcome: "completed" | "failed" | null;
+            max_state_visits?: number | null | undefined;
+            network_mode?: "none" | "default" | "bridge" | "host" | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
             resources?: {
-                cpu: number | string | null;
-                memory: number | string | null;
-                timeout?: number | string | null;
-            } | null;
+                cpu?: number | string | null | undefined;
+                memory?: number | string | null | undefined;
+                timeout?: number | string | null | undefined;
+            } | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
-            workdir: string | null;
+            workdir?: string | null | undefined;
         } | {
             agents: {
                 agent: string;
                 input: unknown;
-                poll_interval_ms?: number | null;
-                timeout_seconds: number | null;
-                weight: number | null;
+                poll_interval_ms?: number | null | undefined;
+                timeout_seconds?: number | null | undefined;
+                weight?: number | null | undefined;
             }[];
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             consensus: {
-                agreement?: number | null;
+                agreement?: number | null | undefined;
                 confidence_weighting?: {
-                    agreement_factor: number | null;
-                    self_confidence_factor: number | null;
-                } | null;
-                min_agreement_confidence?: number | null;
-                min_judges_required: number | null;
-                n?: number | null;
+                    agreement_factor?: number | null | undefined;
+                    self_confidence_factor?: number | null | undefined;
+                } | null | undefined;
+                min_agreement_confidence?: number | null | undefined;
+                min_judges_required?: number | null | undefined;
+                n?: number | null | undefined;
                 strategy: "weighted_average" | "majority" | "unanimous" | "best_of_n";
-                threshold: number | null;
+                threshold?: number | null | undefined;
             };
             continue_as?: {
-                input?: unknown;
-            } | null;
-            judges_for_parallel: components["schemas"]["WorkflowManifest.Judge"][] | null;
+                input?: unknown | undefined;
+            } | null | undefined;
+            judges_for_parallel?: components["schemas"]["WorkflowManifest.Judge"][] | null | undefined;
             kind: "ParallelAgents";
-            max_state_visits: number | null;
-            outcome: "completed" | "failed" | null;
-            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null;
+            max_state_visits?: number | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
+            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
         } | {
             command: string[];
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             env?: {
                 [key: string]: string;
-            } | null;
+            } | null | undefined;
             image: string;
-            image_pull_policy: "Always" | "IfNotPresent" | "Never" | null;
+            image_pull_policy?: "Always" | "IfNotPresent" | "Never" | null | undefined;
             kind: "ContainerRun";
-            max_state_visits: number | null;
+            max_state_visits?: number | null | undefined;
             name: string;
-            network_mode: "none" | "default" | "bridge" | "host" | null;
-            outcome: "completed" | "failed" | null;
-            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null;
-            read_only_root_filesystem: boolean | null;
-            registry_credentials?: string | null;
+            network_mode?: "none" | "default" | "bridge" | "host" | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
+            output_handler?: components["schemas"]["WorkflowManifest.OutputHandler"] | null | undefined;
+            read_only_root_filesystem?: boolean | null | undefined;
+            registry_credentials?: string | null | undefined;
             resources?: {
-                cpu: number | string | null;
-                memory: number | string | null;
-                timeout?: number | string | null;
-            } | null;
+                cpu?: number | string | null | undefined;
+                memory?: number | string | null | undefined;
+                timeout?: number | string | null | undefined;
+            } | null | undefined;
             retry?: {
-                backoff?: number | string | null;
-                max_attempts: number | null;
-            } | null;
-            run_as_user?: number | null;
-            shell: boolean | null;
-            timeout?: number | string | null;
+                backoff?: number | string | null | undefined;
+                max_attempts?: number | null | undefined;
+            } | null | undefined;
+            run_as_user?: number | null | undefined;
+            shell?: boolean | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
-            volumes?: components["schemas"]["WorkflowManifest.ContainerMount"][] | null;
-            workdir: string | null;
+            volumes?: components["schemas"]["WorkflowManifest.ContainerMount"][] | null | undefined;
+            workdir?: string | null | undefined;
         } | {
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             completion: "all_succeed" | "any_succeed" | "best_effort";
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             kind: "ParallelContainerRun";
-            max_state_visits: number | null;
-            outcome: "completed" | "failed" | null;
+            max_state_visits?: number | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
             steps: {
                 command: string[];
                 env?: {
                     [key: string]: string;
-                } | null;
+                } | null | undefined;
                 image: string;
                 name: string;
-                network_mode: "none" | "default" | "bridge" | "host" | null;
-                registry_credentials?: string | null;
+                network_mode?: "none" | "default" | "bridge" | "host" | null | undefined;
+                registry_credentials?: string | null | undefined;
                 resources?: {
-                    cpu: number | string | null;
-                    memory: number | string | null;
-                    timeout?: number | string | null;
-                } | null;
-                shell: boolean | null;
-                volumes?: components["schemas"]["WorkflowManifest.ContainerMount"][] | null;
-                workdir: string | null;
+                    cpu?: number | string | null | undefined;
+                    memory?: number | string | null | undefined;
+                    timeout?: number | string | null | undefined;
+                } | null | undefined;
+                shell?: boolean | null | undefined;
+                volumes?: components["schemas"]["WorkflowManifest.ContainerMount"][] | null | undefined;
+                workdir?: string | null | undefined;
             }[];
-            timeout?: number | string | null;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
         } | {
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
-            input?: unknown;
+                input?: unknown | undefined;
+            } | null | undefined;
+            input?: unknown | undefined;
             kind: "Subworkflow";
-            max_state_visits: number | null;
+            max_state_visits?: number | null | undefined;
             mode: "blocking" | "fire_and_forget";
-            outcome: "completed" | "failed" | null;
-            result_key?: unknown;
+            outcome?: "completed" | "failed" | null | undefined;
+            result_key?: unknown | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
             workflow_id: string;
         } | {
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             kind: "Wait";
-            max_state_visits: number | null;
-            outcome: "completed" | "failed" | null;
-            seconds?: number | string | null;
-            signal?: string | null;
+            max_state_visits?: number | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
+            seconds?: number | string | null | undefined;
+            signal?: string | null | undefined;
             stimulus?: {
-                equals?: string | null;
-                key?: string | null;
-                match?: string | null;
+                equals?: string | null | undefined;
+                key?: string | null | undefined;
+                match?: string | null | undefined;
                 source: string;
-            } | null;
-            timeout?: number | string | null;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
-            until?: string | null;
+            until?: string | null | undefined;
         } | {
-            arguments?: Record<string, never> | string | null;
-            compensate?: string | null;
+            arguments?: Record<string, never> | string | null | undefined;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             kind: "Tool";
-            max_state_visits: number | null;
-            outcome: "completed" | "failed" | null;
+            max_state_visits?: number | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             tool: string;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
         } | {
-            args?: Record<string, never> | string | null;
-            command?: string | string[] | null;
-            compensate?: string | null;
+            args?: Record<string, never> | string | null | undefined;
+            command?: string | string[] | null | undefined;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             kind: "Fleet";
-            max_state_visits: number | null;
-            outcome: "completed" | "failed" | null;
-            policy?: Record<string, never> | null;
+            max_state_visits?: number | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
+            policy?: Record<string, never> | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
             target: unknown;
-            timeout?: number | string | null;
-            tool?: string | null;
+            timeout?: number | string | null | undefined;
+            tool?: string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
         } | {
-            body?: unknown;
-            compensate?: string | null;
+            body?: unknown | undefined;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
+                input?: unknown | undefined;
+            } | null | undefined;
             expect?: {
-                schema?: Record<string, never> | boolean | null;
-                status?: (number | string)[] | null;
-            } | null;
+                schema?: Record<string, never> | boolean | null | undefined;
+                status?: (number | string)[] | null | undefined;
+            } | null | undefined;
             headers?: {
                 [key: string]: string;
-            } | null;
+            } | null | undefined;
             kind: "Http";
-            max_state_visits: number | null;
-            method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | null;
-            outcome: "completed" | "failed" | null;
+            max_state_visits?: number | null | undefined;
+            method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
             url: string;
         } | {
-            allow_agents: boolean | null;
-            approvers: string[] | null;
-            compensate?: string | null;
+            allow_agents?: boolean | null | undefined;
+            approvers?: string[] | null | undefined;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
-            default_response?: string | null;
+                input?: unknown | undefined;
+            } | null | undefined;
+            default_response?: string | null | undefined;
             escalate?: {
                 after: number | string;
-                approvers: string[] | null;
-                notify: components["schemas"]["WorkflowManifest.Notification"][] | null;
-            } | null;
-            forbid_initiator: boolean | null;
+                approvers?: string[] | null | undefined;
+                notify?: components["schemas"]["WorkflowManifest.Notification"][] | null | undefined;
+            } | null | undefined;
+            forbid_initiator?: boolean | null | undefined;
             kind: "Human";
-            max_state_visits: number | null;
-            notify: components["schemas"]["WorkflowManifest.Notification"][] | null;
-            outcome: "completed" | "failed" | null;
+            max_state_visits?: number | null | undefined;
+            notify?: components["schemas"]["WorkflowManifest.Notification"][] | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
             prompt: string;
-            quorum: number | null;
-            reject_on_timeout: boolean | null;
-            remind_after?: number | string | null;
-            required_role?: string | null;
-            timeout?: number | string | null;
-            timeout_seconds?: number | null;
+            quorum?: number | null | undefined;
+            reject_on_timeout?: boolean | null | undefined;
+            remind_after?: number | string | null | undefined;
+            required_role?: string | null | undefined;
+            timeout?: number | string | null | undefined;
+            timeout_seconds?: number | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
         } | {
-            as: string | null;
-            batch: number | null;
-            compensate?: string | null;
-            concurrency: number | null;
+            as?: string | null | undefined;
+            batch?: number | null | undefined;
+            compensate?: string | null | undefined;
+            concurrency?: number | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
-            input?: unknown;
+                input?: unknown | undefined;
+            } | null | undefined;
+            input?: unknown | undefined;
             items: string | unknown[];
             kind: "Map";
-            max_state_visits: number | null;
-            outcome: "completed" | "failed" | null;
+            max_state_visits?: number | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            state?: components["schemas"]["WorkflowManifest.Item"] | null;
-            timeout?: number | string | null;
-            tolerate: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            state?: components["schemas"]["WorkflowManifest.Item"] | null | undefined;
+            timeout?: number | string | null | undefined;
+            tolerate?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
-            workflow?: string | null;
+            workflow?: string | null | undefined;
         } | {
             branches: components["schemas"]["WorkflowManifest.Branch"][];
-            compensate?: string | null;
+            compensate?: string | null | undefined;
             continue_as?: {
-                input?: unknown;
-            } | null;
-            join: ("all" | "any") | number | null;
+                input?: unknown | undefined;
+            } | null | undefined;
+            join?: ("all" | "any") | number | null | undefined;
             kind: "Branch";
-            max_state_visits: number | null;
-            outcome: "completed" | "failed" | null;
+            max_state_visits?: number | null | undefined;
+            outcome?: "completed" | "failed" | null | undefined;
             retry?: {
-                attempts: number | null;
-                backoff: number | null;
-                delay: number | string | null;
-                max_delay: number | string | null;
-                on: string[] | null;
-            } | null;
-            timeout?: number | string | null;
+                attempts?: number | null | undefined;
+                backoff?: number | null | undefined;
+                delay?: number | string | null | undefined;
+                max_delay?: number | string | null | undefined;
+                on?: string[] | null | undefined;
+            } | null | undefined;
+            timeout?: number | string | null | undefined;
             transitions: components["schemas"]["WorkflowManifest.Transition"][];
         };
         "WorkflowManifest.Transition": {
-            condition?: "always" | null;
-            feedback?: string | null;
+            condition?: "always" | null | undefined;
+            feedback?: string | null | undefined;
             target: string;
         } | {
             condition: "on_success";
-            feedback?: string | null;
+            feedback?: string | null | undefined;
             target: string;
         } | {
             condition: "on_failure";
-            feedback?: string | null;
+            feedback?: string | null | undefined;
             target: string;
         } | {
             condition: "on_timeout";
-            feedback?: string | null;
+            feedback?: string | null | undefined;
             target: string;
         } | {
             condition: "exit_code_zero";
-            feedback?: string | null;
+            feedback?: string | null | undefined;
             target: string;
         } | {
             condition: "exit_code_non_zero";
-            feedback?: string | null;
+            feedback?: string | null | undefined;
             target: string;
         } | {
             condition: "exit_code";
-            feedback?: string | null;
+            feedback?: string | null | undefined;
             target: string;
             value: number | string;
         } | {
             condition: "score_above";
-            feedback?: string | null;
+            feedback?: string | null | undefined;
             target: string;
             threshold: number;
         } | {
             condition: "score_below";
-            feedback?: string | null;
+            feedback?: string | null | undefined;
             target: string;
             threshold: number;
         } | {
             condition: "score_between";
-            feedback?: string | null;
+            feedback?: string | null | undefined;
             max: number;
             min: number;
             target: string;
         } | {
             condition: "confidence_above";
-            feedback?: string | null;
+            feedback?: string | null | undefined;
             target: string;
             threshold: number;
         } | {
             condition: "score_and_confidence_above";
-            feedback?: string | null;
+            feedback?: string | null | undefined;
             target: string;
             threshold: number;
         } | {
-            agreement: number | null;
+            agreement?: number | null | undefined;
             condition: "consensus";
-            feedback?: string | null;
+            feedback?: string | null | undefined;
             target: string;
             threshold: number;
         } | {
             condition: "all_approved";
-            feedback?: string | null;
+            feedback?: string | null | undefined;
             target: string;
         } | {
             condition: "any_rejected";
-            feedback?: string | null;
+            feedback?: string | null | undefined;
             target: string;
         } | {
             condition: "input_equals";
-            feedback?: string | null;
+            feedback?: string | null | undefined;
             target: string;
             value: string;
         } | {
             condition: "approved";
-            feedback?: string | null;
+            feedback?: string | null | undefined;
             target: string;
         } | {
             condition: "input_equals_yes";
-            feedback?: string | null;
+            feedback?: string | null | undefined;
             target: string;
         } | {
             condition: "rejected";
-            feedback?: string | null;
+            feedback?: string | null | undefined;
             target: string;
         } | {
             condition: "input_equals_no";
-            feedback?: string | null;
+            feedback?: string | null | undefined;
             target: string;
         } | {
             condition: "custom";
             expression: string;
-            feedback?: string | null;
+            feedback?: string | null | undefined;
             target: string;
         };
         WorkflowRegistered: {
@@ -8719,14 +6309,7 @@ export interface components {
             workflow_name: string;
         };
         WorkflowRun: {
-            compensation: {
-                remaining: {
-                    of_state: string;
-                    of_visit: number;
-                    state_name: string;
-                }[];
-                status: "none" | "running" | "done" | "failed";
-            };
+            compensation: components["schemas"]["WorkflowRunCompensation"];
             context_ceilings: string[];
             continued_as: string | null;
             continued_from: string | null;
@@ -8742,7 +6325,7 @@ export interface components {
             initiated_by: {
                 email: string | null;
                 kind: string;
-                realm?: string;
+                realm?: string | undefined;
                 sub: string;
             };
             intent: string;
@@ -8753,15 +6336,7 @@ export interface components {
             schedule_id: string | null;
             security_context: string | null;
             started_at: string;
-            starter: {
-                key_id: string | null;
-                kind: "consumer" | "operator" | "service_account" | "tenant_user";
-                membership: ("owner" | "admin" | "member") | null;
-                realm: string;
-                role: ("readonly" | "operator" | "admin") | null;
-                scopes: string[];
-                sub: string;
-            } | null;
+            starter: components["schemas"]["Starter"] | null;
             state_visits: {
                 [key: string]: number;
             };
@@ -8772,73 +6347,56 @@ export interface components {
             temporal_workflow_id: string;
             tenant_id: string;
             transition_count: number;
-            waiting_for: {
-                approval_id?: string;
-                expires_at: string | null;
-                kind: "approval" | "tool_call" | "time" | "signal" | "stimulus";
-                state_name: string;
-            } | null;
+            waiting_for: components["schemas"]["WorkflowRunWait"] | null;
             workflow_id: string;
             workflow_name: string;
             workflow_version: string;
         };
+        WorkflowRunCompensation: {
+            remaining: {
+                of_state: string;
+                of_visit: number;
+                state_name: string;
+            }[];
+            status: "none" | "running" | "done" | "failed";
+        };
+        WorkflowRunEdge: {
+            condition: string;
+            from: string;
+            taken: number;
+            to: string;
+        };
         WorkflowRunGraph: {
             current_state: string | null;
-            edges: {
-                condition: string;
-                from: string;
-                taken: number;
-                to: string;
-            }[];
+            edges: components["schemas"]["WorkflowRunEdge"][];
             execution_id: string;
-            nodes: {
-                branch: {
-                    name: string;
-                    state: string;
-                } | null;
-                duration_ms: number | null;
-                entered_at: string | null;
-                exited_at: string | null;
-                kind: string;
-                name: string;
-                status: string;
-                terminal: boolean;
-                visits: number;
-            }[];
+            nodes: components["schemas"]["WorkflowRunNode"][];
             status: "pending" | "running" | "completed" | "failed" | "cancelled" | "timed_out";
-            steps: {
-                branch: string | null;
-                compensates: {
-                    state: string;
-                    visit: number;
-                } | null;
-                condition: string | null;
-                duration_ms: number | null;
-                entered_at: string;
-                exited_at: string | null;
-                sequence: number;
-                state: string;
-                status: string;
-                target: string | null;
-                visit: number;
-            }[];
+            steps: components["schemas"]["WorkflowRunStep"][];
             version: string;
             workflow_id: string;
             workflow_name: string;
+        };
+        WorkflowRunNode: {
+            branch: {
+                name: string;
+                state: string;
+            } | null;
+            duration_ms: number | null;
+            entered_at: string | null;
+            exited_at: string | null;
+            kind: string;
+            name: string;
+            status: string;
+            terminal: boolean;
+            visits: number;
         };
         WorkflowRunRecord: {
             attachments: unknown[];
             blackboard: {
                 [key: string]: unknown;
             };
-            compensation: {
-                remaining: {
-                    of_state: string;
-                    of_visit: number;
-                    state_name: string;
-                }[];
-                status: "none" | "running" | "done" | "failed";
-            };
+            compensation: components["schemas"]["WorkflowRunCompensation"];
             context_ceilings: string[];
             continued_as: string | null;
             continued_from: string | null;
@@ -8854,7 +6412,7 @@ export interface components {
             initiated_by: {
                 email: string | null;
                 kind: string;
-                realm?: string;
+                realm?: string | undefined;
                 sub: string;
             };
             input: unknown;
@@ -8866,15 +6424,7 @@ export interface components {
             schedule_id: string | null;
             security_context: string | null;
             started_at: string;
-            starter: {
-                key_id: string | null;
-                kind: "consumer" | "operator" | "service_account" | "tenant_user";
-                membership: ("owner" | "admin" | "member") | null;
-                realm: string;
-                role: ("readonly" | "operator" | "admin") | null;
-                scopes: string[];
-                sub: string;
-            } | null;
+            starter: components["schemas"]["Starter"] | null;
             state_outputs: {
                 [key: string]: unknown;
             };
@@ -8888,12 +6438,7 @@ export interface components {
             temporal_workflow_id: string;
             tenant_id: string;
             transition_count: number;
-            waiting_for: {
-                approval_id?: string;
-                expires_at: string | null;
-                kind: "approval" | "tool_call" | "time" | "signal" | "stimulus";
-                state_name: string;
-            } | null;
+            waiting_for: components["schemas"]["WorkflowRunWait"] | null;
             warnings: {
                 at: string;
                 code: string;
@@ -8908,6 +6453,28 @@ export interface components {
             execution_id: string;
             status: "removed";
             success: true;
+        };
+        WorkflowRunStep: {
+            branch: string | null;
+            compensates: {
+                state: string;
+                visit: number;
+            } | null;
+            condition: string | null;
+            duration_ms: number | null;
+            entered_at: string;
+            exited_at: string | null;
+            sequence: number;
+            state: string;
+            status: string;
+            target: string | null;
+            visit: number;
+        };
+        WorkflowRunWait: {
+            approval_id?: string | undefined;
+            expires_at: string | null;
+            kind: "approval" | "tool_call" | "time" | "signal" | "stimulus";
+            state_name: string;
         };
         WorkflowSchedule: {
             catch_up: "none" | "last" | "all";
@@ -8958,7 +6525,7 @@ export interface components {
             workflow_id: string;
         };
         WorkflowSignalled: {
-            approval_id?: string;
+            approval_id?: string | undefined;
             execution_id: string;
             status: "signal_sent" | "buffered";
         };
@@ -9005,16 +6572,7 @@ export interface components {
             removed: string[];
         };
     };
-    responses: {
-        Refusal: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-    };
+    responses: never;
     parameters: never;
     requestBodies: never;
     headers: never;
@@ -9023,18 +6581,9 @@ export interface components {
 export type $defs = Record<string, never>;
 export interface operations {
     getWellKnownJwksJson: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         keys: {
@@ -9051,18 +6600,9 @@ export interface operations {
         };
     };
     getWellKnownOauthProtectedResourceMcp: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         authorization_servers: string[];
@@ -9076,18 +6616,9 @@ export interface operations {
         };
     };
     getHealth: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         status: "ok";
@@ -9097,18 +6628,9 @@ export interface operations {
         };
     };
     getHealthLive: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         mode: "live";
@@ -9120,18 +6642,9 @@ export interface operations {
         };
     };
     getHealthReady: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         dependencies: {
@@ -9154,19 +6667,12 @@ export interface operations {
     };
     getRealmsByRealmWellKnownOpenidConfiguration: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 realm: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         grant_types_supported: string[];
@@ -9184,19 +6690,12 @@ export interface operations {
     };
     getRealmsByRealmProtocolOpenidConnectCerts: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 realm: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         keys: {
@@ -9209,23 +6708,34 @@ export interface operations {
     };
     postRealmsByRealmProtocolOpenidConnectToken: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 realm: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
-                "*/*": string;
+                "application/json": {
+                    client_id?: string | undefined;
+                    client_secret?: string | undefined;
+                    grant_type: "client_credentials" | "password";
+                    password?: string | undefined;
+                    username?: string | undefined;
+                } & {
+                    [key: string]: unknown;
+                };
+                "application/x-www-form-urlencoded": {
+                    client_id?: string | undefined;
+                    client_secret?: string | undefined;
+                    grant_type: "client_credentials" | "password";
+                    password?: string | undefined;
+                    username?: string | undefined;
+                } & {
+                    [key: string]: unknown;
+                };
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         access_token: string;
@@ -9239,18 +6749,9 @@ export interface operations {
         };
     };
     getSchemasAgentJson: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         [key: string]: unknown;
@@ -9260,18 +6761,9 @@ export interface operations {
         };
     };
     getSchemasWorkflowJson: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         [key: string]: unknown;
@@ -9283,53 +6775,124 @@ export interface operations {
     getAdminAudit: {
         parameters: {
             query?: {
-                action?: string;
-                actor?: string;
-                cursor?: string;
-                format?: "ndjson";
-                limit?: number;
-                offset?: number;
-                outcome?: "allowed" | "denied" | "failed";
-                since?: string;
-                target_id?: string;
-                target_type?: string;
-                tenant_id?: string;
-                until?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                action?: string | undefined;
+                actor?: string | undefined;
+                cursor?: string | undefined;
+                format?: "ndjson" | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                outcome?: "allowed" | "denied" | "failed" | undefined;
+                since?: string | undefined;
+                target_id?: string | undefined;
+                target_type?: string | undefined;
+                tenant_id?: string | undefined;
+                until?: string | undefined;
+            } | undefined;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
                         items: components["schemas"]["AuditEntry"][];
                         next_cursor: string | null;
                     };
-                    "application/x-ndjson": unknown;
+                };
+            };
+        };
+    };
+    getAdminDeadLetters: {
+        parameters: {
+            query?: {
+                cursor?: string | undefined;
+                kind?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                since?: string | undefined;
+                tenant_id?: string | undefined;
+            } | undefined;
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        count: number;
+                        dead_letters: {
+                            attempts: number;
+                            created_at: string;
+                            error: string;
+                            id: string;
+                            key: string;
+                            kind: string;
+                            message: string;
+                            replayed_at: string | null;
+                            tenant_id: string;
+                        }[];
+                        items: {
+                            attempts: number;
+                            created_at: string;
+                            error: string;
+                            id: string;
+                            key: string;
+                            kind: string;
+                            message: string;
+                            replayed_at: string | null;
+                            tenant_id: string;
+                        }[];
+                        next_cursor: string | null;
+                    };
+                };
+            };
+        };
+    };
+    getAdminDeadLettersById: {
+        parameters: {
+            path: {
+                id: string;
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": components["schemas"]["DeadLetter"];
+                };
+            };
+        };
+    };
+    postAdminDeadLettersByIdReplay: {
+        parameters: {
+            path: {
+                id: string;
+            };
+        };
+        responses: {
+            202: {
+                content: {
+                    "application/json": {
+                        id: string;
+                        status: "replayed";
+                    };
+                };
+            };
+        };
+    };
+    getAdminDoctor: {
+        parameters: {};
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        at: string;
+                        checks: components["schemas"]["DoctorCheck"][];
+                    };
                 };
             };
         };
     };
     postAdminLlmReload: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -9345,26 +6908,47 @@ export interface operations {
             };
         };
     };
+    postAdminLlmTest: {
+        parameters: {};
+        requestBody?: {
+            content: {
+                "application/json": {
+                    alias?: string | undefined;
+                };
+            };
+        };
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        alias: string;
+                        answer: string | null;
+                        elapsed_ms: number;
+                        error: {
+                            class: string;
+                            message: string;
+                        } | null;
+                        model: string | null;
+                        ok: boolean;
+                        provider: string | null;
+                    };
+                };
+            };
+        };
+    };
     getAdminRateLimitsOverrides: {
         parameters: {
             query?: {
-                cursor?: string;
-                limit?: number;
-                offset?: number;
-                resource_type?: string;
-                tenant_id?: string;
-                user_id?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                cursor?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                resource_type?: string | undefined;
+                tenant_id?: string | undefined;
+                user_id?: string | undefined;
+            } | undefined;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -9378,31 +6962,17 @@ export interface operations {
     };
     postAdminRateLimitsOverrides: {
         parameters: {
-            query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    bucket: string;
-                    burst_value?: number;
-                    limit_value: number;
-                    realm?: string;
-                    resource_type: string;
-                    tenant_id?: string;
-                    user_id?: string;
-                };
+                "application/json": components["schemas"]["NewRateOverride"];
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["RateOverride"];
                 };
@@ -9411,19 +6981,12 @@ export interface operations {
     };
     deleteAdminRateLimitsOverridesById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         id: string;
@@ -9436,19 +6999,12 @@ export interface operations {
     getAdminRateLimitsUsage: {
         parameters: {
             query?: {
-                scope_id?: string;
-                scope_type?: "tenant" | "user";
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                scope_id?: string | undefined;
+                scope_type?: "tenant" | "user" | undefined;
+            } | undefined;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -9462,23 +7018,16 @@ export interface operations {
     getAdminTenants: {
         parameters: {
             query?: {
-                cursor?: string;
-                kind?: "system" | "consumer" | "team" | "enterprise";
-                limit?: number;
-                q?: string;
-                status?: "active" | "suspended" | "deleted";
-                tier?: "free" | "pro" | "business" | "enterprise" | "system";
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                cursor?: string | undefined;
+                kind?: "system" | "consumer" | "team" | "enterprise" | undefined;
+                limit?: number | undefined;
+                q?: string | undefined;
+                status?: "active" | "suspended" | "deleted" | undefined;
+                tier?: "free" | "pro" | "business" | "enterprise" | "system" | undefined;
+            } | undefined;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -9491,12 +7040,7 @@ export interface operations {
         };
     };
     postAdminTenants: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
                 "application/json": components["schemas"]["NewTenant"];
@@ -9504,9 +7048,6 @@ export interface operations {
         };
         responses: {
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Tenant"];
                 };
@@ -9515,19 +7056,12 @@ export interface operations {
     };
     getAdminTenantsBySlug: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 slug: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Tenant"];
                 };
@@ -9536,19 +7070,12 @@ export interface operations {
     };
     deleteAdminTenantsBySlug: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 slug: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         purge_at: string;
@@ -9561,12 +7088,9 @@ export interface operations {
     };
     patchAdminTenantsBySlug: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 slug: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -9575,30 +7099,34 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Tenant"];
                 };
             };
         };
     };
-    postAdminTenantsBySlugRestore: {
+    getAdminTenantsBySlugExport: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 slug: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
+                content: {
+                    "application/x-tar": string;
                 };
+            };
+        };
+    };
+    postAdminTenantsBySlugRestore: {
+        parameters: {
+            path: {
+                slug: string;
+            };
+        };
+        responses: {
+            200: {
                 content: {
                     "application/json": components["schemas"]["Tenant"];
                 };
@@ -9607,19 +7135,12 @@ export interface operations {
     };
     postAdminTenantsBySlugResume: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 slug: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         slug: string;
@@ -9631,12 +7152,9 @@ export interface operations {
     };
     postAdminTenantsBySlugSuspend: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 slug: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -9645,9 +7163,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         slug: string;
@@ -9660,26 +7175,19 @@ export interface operations {
     getAgents: {
         parameters: {
             query?: {
-                agent_type?: string;
-                cursor?: string;
-                label?: string[];
-                limit?: number;
-                offset?: number;
-                q?: string;
-                scope?: "tenant" | "global";
-                status?: "active" | "paused" | "archived";
-                visible?: boolean;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                agent_type?: string | undefined;
+                cursor?: string | undefined;
+                label?: string[] | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                q?: string | undefined;
+                scope?: "tenant" | "global" | undefined;
+                status?: "active" | "paused" | "archived" | undefined;
+                visible?: boolean | undefined;
+            } | undefined;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         agents: components["schemas"]["Agent"][];
@@ -9694,29 +7202,23 @@ export interface operations {
     postAgents: {
         parameters: {
             query?: {
-                dry_run?: boolean;
-                force?: boolean;
-                scope?: "tenant" | "global";
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                dry_run?: boolean | undefined;
+                force?: boolean | undefined;
+                scope?: "tenant" | "global" | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
                 "application/json": components["schemas"]["AgentManifest"];
-                "application/x-yaml": components["schemas"]["AgentManifest"];
-                "application/yaml": components["schemas"]["AgentManifest"];
-                "text/plain": components["schemas"]["AgentManifest"];
-                "text/x-yaml": components["schemas"]["AgentManifest"];
-                "text/yaml": components["schemas"]["AgentManifest"];
+                "application/x-yaml": string;
+                "application/yaml": string;
+                "text/plain": string;
+                "text/x-yaml": string;
+                "text/yaml": string;
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["AgentDeployed"] | components["schemas"]["AgentDryRun"];
                 };
@@ -9726,46 +7228,28 @@ export interface operations {
     getAgentsById: {
         parameters: {
             query?: {
-                version?: string;
-            };
-            header?: never;
+                version?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["AgentDetail"];
-                    "application/x-yaml": unknown;
-                    "application/yaml": unknown;
-                    "text/plain": unknown;
-                    "text/x-yaml": unknown;
-                    "text/yaml": unknown;
                 };
             };
         };
     };
     deleteAgentsById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["AgentDeleted"];
                 };
@@ -9775,30 +7259,25 @@ export interface operations {
     patchAgentsById: {
         parameters: {
             query?: {
-                dry_run?: boolean;
-            };
-            header?: never;
+                dry_run?: boolean | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
                 "application/json": Record<string, never>;
                 "application/merge-patch+json": Record<string, never>;
-                "application/x-yaml": Record<string, never>;
-                "application/yaml": Record<string, never>;
-                "text/plain": Record<string, never>;
-                "text/x-yaml": Record<string, never>;
-                "text/yaml": Record<string, never>;
+                "application/x-yaml": string;
+                "application/yaml": string;
+                "text/plain": string;
+                "text/x-yaml": string;
+                "text/yaml": string;
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["AgentPatched"] | components["schemas"]["AgentDryRun"];
                 };
@@ -9808,26 +7287,20 @@ export interface operations {
     getAgentsByIdEvents: {
         parameters: {
             query?: {
-                backlog?: number;
-                events?: string;
-                follow?: boolean;
-                format?: "single" | "flat";
-                from?: number;
-                token?: string;
-                verbose?: boolean;
-            };
-            header?: never;
+                backlog?: number | undefined;
+                events?: string | undefined;
+                follow?: boolean | undefined;
+                format?: "single" | "flat" | undefined;
+                from?: number | undefined;
+                token?: string | undefined;
+                verbose?: boolean | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "text/event-stream": components["schemas"]["AgentStreamEvent"];
                 };
@@ -9837,17 +7310,16 @@ export interface operations {
     postAgentsByIdExecute: {
         parameters: {
             query?: {
-                version?: string;
-                wait_seconds?: number;
-            };
+                version?: string | undefined;
+                wait_seconds?: number | undefined;
+            } | undefined;
             header?: {
-                "Idempotency-Key"?: string;
-                Prefer?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+                Prefer?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -9856,9 +7328,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ExecutionStarted"];
                 };
@@ -9867,19 +7336,12 @@ export interface operations {
     };
     postAgentsByIdPause: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["AgentDetail"];
                 };
@@ -9888,19 +7350,12 @@ export interface operations {
     };
     postAgentsByIdResume: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["AgentDetail"];
                 };
@@ -9909,12 +7364,9 @@ export interface operations {
     };
     postAgentsByIdRollback: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -9923,9 +7375,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["AgentDetail"];
                 };
@@ -9934,12 +7383,9 @@ export interface operations {
     };
     postAgentsByIdScope: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -9948,9 +7394,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["AgentScopeChanged"];
                 };
@@ -9959,12 +7402,9 @@ export interface operations {
     };
     patchAgentsByIdScope: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -9973,9 +7413,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["AgentScopeChanged"];
                 };
@@ -9985,26 +7422,20 @@ export interface operations {
     getAgentsByIdStream: {
         parameters: {
             query?: {
-                backlog?: number;
-                events?: string;
-                follow?: boolean;
-                format?: "single" | "flat";
-                from?: number;
-                token?: string;
-                verbose?: boolean;
-            };
-            header?: never;
+                backlog?: number | undefined;
+                events?: string | undefined;
+                follow?: boolean | undefined;
+                format?: "single" | "flat" | undefined;
+                from?: number | undefined;
+                token?: string | undefined;
+                verbose?: boolean | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "text/event-stream": components["schemas"]["AgentStreamEvent"];
                 };
@@ -10014,22 +7445,16 @@ export interface operations {
     getAgentsByIdVersions: {
         parameters: {
             query?: {
-                limit?: number;
-                offset?: number;
-                revisions?: boolean;
-            };
-            header?: never;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                revisions?: boolean | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["AgentVersions"];
                 };
@@ -10038,19 +7463,12 @@ export interface operations {
     };
     getAgentsLookupByName: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 name: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["AgentDetail"];
                 };
@@ -10060,22 +7478,15 @@ export interface operations {
     getApiKeys: {
         parameters: {
             query?: {
-                all?: boolean;
-                cursor?: string;
-                limit?: number;
-                offset?: number;
-                status?: "active" | "revoked" | "expired";
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                all?: boolean | undefined;
+                cursor?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                status?: "active" | "revoked" | "expired" | undefined;
+            } | undefined;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         api_keys: components["schemas"]["ApiKey"][];
@@ -10090,12 +7501,9 @@ export interface operations {
     };
     postApiKeys: {
         parameters: {
-            query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -10104,9 +7512,6 @@ export interface operations {
         };
         responses: {
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["IssuedApiKey"];
                 };
@@ -10115,19 +7520,12 @@ export interface operations {
     };
     getApiKeysById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ApiKey"];
                 };
@@ -10136,19 +7534,12 @@ export interface operations {
     };
     deleteApiKeysById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         id: string;
@@ -10161,14 +7552,12 @@ export interface operations {
     };
     postApiKeysByIdRotate: {
         parameters: {
-            query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -10177,9 +7566,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["IssuedApiKey"];
                 };
@@ -10187,18 +7573,9 @@ export interface operations {
         };
     };
     postApiKeysValidate: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ValidApiKey"];
                 };
@@ -10207,36 +7584,25 @@ export interface operations {
     };
     getApprovalLinksByToken: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 token: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         approval: components["schemas"]["PendingApproval"];
                     };
-                    "text/html": unknown;
                 };
             };
         };
     };
     postApprovalLinksByToken: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 token: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -10246,12 +7612,8 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ApprovalDecided"] | components["schemas"]["ApprovalCounted"];
-                    "text/html": unknown;
                 };
             };
         };
@@ -10259,35 +7621,27 @@ export interface operations {
     getAudit: {
         parameters: {
             query?: {
-                action?: string;
-                actor?: string;
-                cursor?: string;
-                format?: "ndjson";
-                limit?: number;
-                offset?: number;
-                outcome?: "allowed" | "denied" | "failed";
-                since?: string;
-                target_id?: string;
-                target_type?: string;
-                until?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                action?: string | undefined;
+                actor?: string | undefined;
+                cursor?: string | undefined;
+                format?: "ndjson" | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                outcome?: "allowed" | "denied" | "failed" | undefined;
+                since?: string | undefined;
+                target_id?: string | undefined;
+                target_type?: string | undefined;
+                until?: string | undefined;
+            } | undefined;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
                         items: components["schemas"]["AuditEntry"][];
                         next_cursor: string | null;
                     };
-                    "application/x-ndjson": unknown;
                 };
             };
         };
@@ -10295,18 +7649,11 @@ export interface operations {
     getAuthConfig: {
         parameters: {
             query?: {
-                tenant?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                tenant?: string | undefined;
+            } | undefined;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["SignInConfig"];
                 };
@@ -10314,18 +7661,9 @@ export interface operations {
         };
     };
     getAuthMe: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Caller"];
                 };
@@ -10334,74 +7672,38 @@ export interface operations {
     };
     postBillingChangeTier: {
         parameters: {
-            query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    billing_interval?: "month" | "year";
-                    proration_date?: number;
-                    seats?: number;
-                    target_tier: "free" | "pro" | "business" | "enterprise";
-                };
+                "application/json": components["schemas"]["NewTier"];
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        action: "upgrade_immediate" | "downgrade_at_period_end" | "cancel_at_period_end" | "no_change";
-                        effective_at: string | null;
-                        proration_amount_cents: number;
-                        proration_invoice_id: string | null;
-                        seats: number;
-                        subscription: components["schemas"]["BillingSubscription"];
-                        target_tier: "free" | "pro" | "business" | "enterprise";
-                    };
+                    "application/json": components["schemas"]["TierChanged"];
                 };
             };
         };
     };
     postBillingCheckout: {
         parameters: {
-            query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    cancel_url?: string;
-                    price_id: string;
-                    seat_price_id?: string;
-                    seats?: number;
-                    success_url?: string;
-                    tier?: string;
-                };
+                "application/json": components["schemas"]["NewCheckout"];
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        expires_at: string;
-                        session_id: string;
-                        url: string;
-                    };
+                    "application/json": components["schemas"]["Checkout"];
                 };
             };
         };
@@ -10409,44 +7711,17 @@ export interface operations {
     getBillingInvoices: {
         parameters: {
             query?: {
-                cursor?: string;
-                limit?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                cursor?: string | undefined;
+                limit?: number | undefined;
+            } | undefined;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
-                        invoices: {
-                            amount: number;
-                            amount_due: number;
-                            amount_paid: number;
-                            created: string;
-                            currency: string;
-                            hosted_invoice_url: string | null;
-                            id: string;
-                            pdf_url: string | null;
-                            status: string | null;
-                        }[];
-                        items: {
-                            amount: number;
-                            amount_due: number;
-                            amount_paid: number;
-                            created: string;
-                            currency: string;
-                            hosted_invoice_url: string | null;
-                            id: string;
-                            pdf_url: string | null;
-                            status: string | null;
-                        }[];
+                        invoices: components["schemas"]["Invoice"][];
+                        items: components["schemas"]["Invoice"][];
                         next_cursor: string | null;
                     };
                 };
@@ -10455,25 +7730,19 @@ export interface operations {
     };
     postBillingPortal: {
         parameters: {
-            query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody?: {
             content: {
                 "application/json": {
-                    return_url?: string;
+                    return_url?: string | undefined;
                 };
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         url: string;
@@ -10484,84 +7753,30 @@ export interface operations {
     };
     postBillingPreviewTierChange: {
         parameters: {
-            query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    billing_interval?: "month" | "year";
-                    seats?: number;
-                    target_tier: "free" | "pro" | "business" | "enterprise";
-                };
+                "application/json": components["schemas"]["TierWish"];
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        action: "upgrade_immediate" | "downgrade_at_period_end" | "cancel_at_period_end" | "no_change";
-                        currency: string;
-                        effective_at: string | null;
-                        next_renewal_amount_cents: number;
-                        proration_amount_cents: number;
-                        proration_date: number;
-                        seats: number;
-                        target_tier: "free" | "pro" | "business" | "enterprise";
-                    };
+                    "application/json": components["schemas"]["TierPreview"];
                 };
             };
         };
     };
     getBillingPrices: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
-                        tiers: {
-                            annual: {
-                                amount: number;
-                                currency: string;
-                                price_id: string;
-                            } | null;
-                            description: string;
-                            included_seats: number;
-                            monthly: {
-                                amount: number;
-                                currency: string;
-                                price_id: string;
-                            } | null;
-                            name: string;
-                            product_id: string;
-                            seat_annual: {
-                                amount: number;
-                                currency: string;
-                                price_id: string;
-                            } | null;
-                            seat_monthly: {
-                                amount: number;
-                                currency: string;
-                                price_id: string;
-                            } | null;
-                            tier: "pro" | "business" | "enterprise";
-                        }[];
+                        tiers: components["schemas"]["BillingTier"][];
                     };
                 };
             };
@@ -10569,50 +7784,27 @@ export interface operations {
     };
     postBillingSeats: {
         parameters: {
-            query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    extra_seats: number;
-                    seat_price_id?: string;
-                };
+                "application/json": components["schemas"]["NewSeats"];
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        extra_seats: number;
-                        seat_count: number;
-                        subscription: components["schemas"]["BillingSubscription"];
-                        success: true;
-                    };
+                    "application/json": components["schemas"]["SeatsChanged"];
                 };
             };
         };
     };
     getBillingSubscription: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["BillingSubscription"];
                 };
@@ -10620,18 +7812,9 @@ export interface operations {
         };
     };
     getClusterNodes: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -10644,32 +7827,11 @@ export interface operations {
         };
     };
     getClusterStatus: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        active_nodes: number;
-                        cluster_health: "healthy" | "degraded" | "critical";
-                        controller_node_id: string;
-                        draining_nodes: number;
-                        nodes: components["schemas"]["ClusterNode"][];
-                        overall_status: "healthy" | "degraded" | "critical";
-                        source: "cluster_repository" | "local_fallback";
-                        started_at: string;
-                        total_nodes: number;
-                        unhealthy_nodes: number;
-                        uptime_seconds: number;
-                    };
+                    "application/json": components["schemas"]["ClusterStatus"];
                 };
             };
         };
@@ -10677,22 +7839,15 @@ export interface operations {
     getColonyInvitations: {
         parameters: {
             query?: {
-                cursor?: string;
-                limit?: number;
-                offset?: number;
-                status?: "pending" | "accepted" | "cancelled" | "replaced" | "expired";
-                team_id?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                cursor?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                status?: "pending" | "accepted" | "cancelled" | "replaced" | "expired" | undefined;
+                team_id?: string | undefined;
+            } | undefined;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -10707,13 +7862,11 @@ export interface operations {
     postColonyInvitations: {
         parameters: {
             query?: {
-                team_id?: string;
-            };
+                team_id?: string | undefined;
+            } | undefined;
             header?: {
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -10722,20 +7875,9 @@ export interface operations {
         };
         responses: {
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
-                        invitation: {
-                            expires_at: string;
-                            id: string;
-                            invitee_email: string;
-                            role: "admin" | "member";
-                            status: "pending" | "accepted" | "cancelled" | "replaced" | "expired";
-                            team_id: string;
-                            token: string;
-                        };
+                        invitation: components["schemas"]["IssuedInvitation"];
                     };
                 };
             };
@@ -10744,20 +7886,14 @@ export interface operations {
     deleteColonyInvitationsById: {
         parameters: {
             query?: {
-                team_id?: string;
-            };
-            header?: never;
+                team_id?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         id: string;
@@ -10769,21 +7905,15 @@ export interface operations {
     };
     postColonyInvitationsByTokenAccept: {
         parameters: {
-            query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
             path: {
                 token: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         member: components["schemas"]["Member"];
@@ -10795,12 +7925,9 @@ export interface operations {
     };
     postColonyInvitationsAccept: {
         parameters: {
-            query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -10811,9 +7938,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         member: components["schemas"]["Member"];
@@ -10826,21 +7950,14 @@ export interface operations {
     getColonyMembers: {
         parameters: {
             query?: {
-                cursor?: string;
-                limit?: number;
-                offset?: number;
-                team_id?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                cursor?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                team_id?: string | undefined;
+            } | undefined;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -10855,13 +7972,11 @@ export interface operations {
     postColonyMembers: {
         parameters: {
             query?: {
-                team_id?: string;
-            };
+                team_id?: string | undefined;
+            } | undefined;
             header?: {
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -10870,9 +7985,6 @@ export interface operations {
         };
         responses: {
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["MemberInvited"];
                 };
@@ -10882,20 +7994,14 @@ export interface operations {
     deleteColonyMembersById: {
         parameters: {
             query?: {
-                team_id?: string;
-            };
-            header?: never;
+                team_id?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         id: string;
@@ -10908,13 +8014,11 @@ export interface operations {
     patchColonyMembersById: {
         parameters: {
             query?: {
-                team_id?: string;
-            };
-            header?: never;
+                team_id?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -10923,9 +8027,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Member"];
                 };
@@ -10935,11 +8036,8 @@ export interface operations {
     putColonyRoles: {
         parameters: {
             query?: {
-                team_id?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                team_id?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -10948,9 +8046,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Member"];
                 };
@@ -10960,18 +8055,11 @@ export interface operations {
     getColonySaml: {
         parameters: {
             query?: {
-                team_id?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                team_id?: string | undefined;
+            } | undefined;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Saml"];
                 };
@@ -10981,11 +8069,8 @@ export interface operations {
     putColonySaml: {
         parameters: {
             query?: {
-                team_id?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                team_id?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -10994,9 +8079,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Saml"];
                 };
@@ -11006,18 +8088,11 @@ export interface operations {
     getColonySubscription: {
         parameters: {
             query?: {
-                team_id?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                team_id?: string | undefined;
+            } | undefined;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ColonySubscription"];
                 };
@@ -11027,20 +8102,13 @@ export interface operations {
     getColonyTeams: {
         parameters: {
             query?: {
-                cursor?: string;
-                limit?: number;
-                offset?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                cursor?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+            } | undefined;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -11054,12 +8122,9 @@ export interface operations {
     };
     postColonyTeams: {
         parameters: {
-            query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -11068,41 +8133,20 @@ export interface operations {
         };
         responses: {
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        created_at: string;
-                        display_name: string;
-                        id: string;
-                        member_count: number;
-                        role: ("owner" | "admin" | "member") | null;
-                        slug: string;
-                        status: "active" | "suspended" | "plan_suspended";
-                        team: components["schemas"]["Team"];
-                        tenant_id: string;
-                        tier: "free" | "pro" | "business" | "enterprise";
-                    };
+                    "application/json": components["schemas"]["TeamMade"];
                 };
             };
         };
     };
     deleteColonyTeamsById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             204: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content?: never;
             };
         };
@@ -11110,18 +8154,11 @@ export interface operations {
     getCortexMetrics: {
         parameters: {
             query?: {
-                metric_type?: "all" | "summary" | "patterns" | "skills";
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                metric_type?: "all" | "summary" | "patterns" | "skills" | undefined;
+            } | undefined;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["CortexMetrics"];
                 };
@@ -11131,23 +8168,16 @@ export interface operations {
     getCortexPatterns: {
         parameters: {
             query?: {
-                cursor?: string;
-                error_type?: string;
-                limit?: number;
-                offset?: number;
-                q?: string;
-                query?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                cursor?: string | undefined;
+                error_type?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                q?: string | undefined;
+                query?: string | undefined;
+            } | undefined;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -11162,18 +8192,11 @@ export interface operations {
     getCortexSkills: {
         parameters: {
             query?: {
-                limit?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                limit?: number | undefined;
+            } | undefined;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -11187,22 +8210,15 @@ export interface operations {
     getCredentials: {
         parameters: {
             query?: {
-                cursor?: string;
-                limit?: number;
-                offset?: number;
-                provider?: string;
-                status?: "pending_oauth" | "active" | "expired" | "revoked";
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                cursor?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                provider?: string | undefined;
+                status?: "pending_oauth" | "active" | "expired" | "revoked" | undefined;
+            } | undefined;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -11216,61 +8232,26 @@ export interface operations {
     };
     getCredentialsById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        created_at: string;
-                        credential: components["schemas"]["Credential"];
-                        credential_type: "secret" | "variable" | "service_account" | "oauth2";
-                        expires_at: string | null;
-                        grants_count: number;
-                        id: string;
-                        label: string | null;
-                        last_used: string | null;
-                        last_used_at: string | null;
-                        metadata: {
-                            [key: string]: unknown;
-                        };
-                        owner_user_id: string;
-                        provider: string;
-                        scope: "personal" | "tenant";
-                        scopes: string[];
-                        status: "pending_oauth" | "active" | "expired" | "revoked";
-                        tenant_id: string;
-                        updated_at: string;
-                        version: number;
-                    };
+                    "application/json": components["schemas"]["CredentialDetail"];
                 };
             };
         };
     };
     deleteCredentialsById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         id: string;
@@ -11282,19 +8263,12 @@ export interface operations {
     };
     getCredentialsByIdGrants: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -11307,14 +8281,12 @@ export interface operations {
     };
     postCredentialsByIdGrants: {
         parameters: {
-            query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -11323,17 +8295,11 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["CredentialGrant"];
                 };
             };
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["CredentialGrant"];
                 };
@@ -11342,20 +8308,13 @@ export interface operations {
     };
     deleteCredentialsByIdGrantsByGrantId: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 grant_id: string;
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         grant_id: string;
@@ -11367,14 +8326,12 @@ export interface operations {
     };
     postCredentialsByIdRotate: {
         parameters: {
-            query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -11383,44 +8340,17 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        created_at: string;
-                        credential_type: "secret" | "variable" | "service_account" | "oauth2";
-                        expires_at: string | null;
-                        grants_count: number;
-                        id: string;
-                        label: string | null;
-                        last_used: string | null;
-                        last_used_at: string | null;
-                        metadata: {
-                            [key: string]: unknown;
-                        };
-                        owner_user_id: string;
-                        provider: string;
-                        rotated: true;
-                        scope: "personal" | "tenant";
-                        scopes: string[];
-                        status: "active";
-                        tenant_id: string;
-                        updated_at: string;
-                        version: number;
-                    };
+                    "application/json": components["schemas"]["CredentialRotated"];
                 };
             };
         };
     };
     postCredentialsApiKey: {
         parameters: {
-            query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -11429,9 +8359,6 @@ export interface operations {
         };
         responses: {
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Credential"];
                 };
@@ -11440,12 +8367,9 @@ export interface operations {
     };
     postCredentialsApiKeys: {
         parameters: {
-            query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -11454,9 +8378,6 @@ export interface operations {
         };
         responses: {
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Credential"];
                 };
@@ -11465,12 +8386,9 @@ export interface operations {
     };
     postCredentialsDeviceInitiate: {
         parameters: {
-            query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -11479,9 +8397,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["DeviceConsent"];
                 };
@@ -11490,12 +8405,9 @@ export interface operations {
     };
     postCredentialsDevicePoll: {
         parameters: {
-            query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -11504,9 +8416,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["DeviceConsentState"];
                 };
@@ -11516,40 +8425,29 @@ export interface operations {
     getCredentialsOauthCallback: {
         parameters: {
             query: {
-                code?: string;
-                error?: string;
-                error_description?: string;
-                error_uri?: string;
-                iss?: string;
-                scope?: string;
-                session_state?: string;
+                code?: string | undefined;
+                error?: string | undefined;
+                error_description?: string | undefined;
+                error_uri?: string | undefined;
+                iss?: string | undefined;
+                scope?: string | undefined;
+                session_state?: string | undefined;
                 state: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["OAuthCompleted"];
-                    "text/html": unknown;
                 };
             };
         };
     };
     postCredentialsOauthCallback: {
         parameters: {
-            query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -11559,32 +8457,22 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["OAuthCompleted"];
-                    "text/html": unknown;
                 };
             };
             302: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "text/html": unknown;
+                    "text/html": string;
                 };
             };
         };
     };
     postCredentialsOauthDeviceInitiate: {
         parameters: {
-            query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -11593,9 +8481,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["DeviceConsent"];
                 };
@@ -11604,12 +8489,9 @@ export interface operations {
     };
     postCredentialsOauthDevicePoll: {
         parameters: {
-            query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -11618,9 +8500,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["DeviceConsentState"];
                 };
@@ -11629,12 +8508,9 @@ export interface operations {
     };
     postCredentialsOauthInitiate: {
         parameters: {
-            query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -11643,9 +8519,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["OAuthConsent"];
                 };
@@ -11655,19 +8528,12 @@ export interface operations {
     getDashboardSummary: {
         parameters: {
             query?: {
-                all_tenants?: boolean;
-                tenant_id?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                all_tenants?: boolean | undefined;
+                tenant_id?: string | undefined;
+            } | undefined;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Dashboard"];
                 };
@@ -11675,34 +8541,20 @@ export interface operations {
         };
     };
     getEdgeConnect: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             101: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content?: never;
             };
         };
     };
     postEdgeDaemonEnroll: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
                 "application/json": {
-                    agent_version?: string;
-                    name?: string;
+                    agent_version?: string | undefined;
+                    name?: string | undefined;
                     public_key: string;
                     signature: string;
                     token: string;
@@ -11711,9 +8563,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         connect_url: string;
@@ -11734,12 +8583,7 @@ export interface operations {
         };
     };
     postEdgeDaemonRotateKey: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
                 "application/json": {
@@ -11753,9 +8597,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         key_fingerprint: string;
@@ -11769,21 +8610,14 @@ export interface operations {
     getEdgeEnrollmentTokens: {
         parameters: {
             query?: {
-                cursor?: string;
-                limit?: number;
-                offset?: number;
-                status?: "outstanding" | "redeemed" | "expired" | "revoked";
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                cursor?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                status?: "outstanding" | "redeemed" | "expired" | "revoked" | undefined;
+            } | undefined;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -11797,29 +8631,23 @@ export interface operations {
     };
     postEdgeEnrollmentTokens: {
         parameters: {
-            query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody?: {
             content: {
                 "application/json": {
-                    issued_to?: string;
-                    name?: string;
-                    tags?: string[];
-                    team_tenant_id?: string;
-                    ttl_seconds?: number;
+                    issued_to?: string | undefined;
+                    name?: string | undefined;
+                    tags?: string[] | undefined;
+                    team_tenant_id?: string | undefined;
+                    ttl_seconds?: number | undefined;
                 };
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["IssuedEdgeEnrollmentToken"];
                 };
@@ -11828,219 +8656,127 @@ export interface operations {
     };
     deleteEdgeEnrollmentTokensById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             204: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content?: never;
             };
         };
     };
     postEdgeFleetByIdCancel: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
                 "application/json": {
-                    reason?: string | null;
+                    reason?: string | null | undefined;
                 };
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        already_terminal: number;
-                        cancelled: number;
-                        fleet_command_id: string;
-                        status: "awaiting_approval" | "running" | "paused" | "halting" | "cancelling" | "complete" | "halted" | "cancelled";
-                    };
+                    "application/json": components["schemas"]["FleetRunCancelled"];
                 };
             };
         };
     };
     postEdgeFleetByIdPause: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        fleet_command_id: string;
-                        pause_reasons: ("requested" | "canary_done" | "dispatch_disabled" | "tenant_suspended")[];
-                        status: "awaiting_approval" | "running" | "paused" | "halting" | "cancelling" | "complete" | "halted" | "cancelled";
-                    };
+                    "application/json": components["schemas"]["FleetRunStanding"];
                 };
             };
         };
     };
     postEdgeFleetByIdResume: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        fleet_command_id: string;
-                        pause_reasons: ("requested" | "canary_done" | "dispatch_disabled" | "tenant_suspended")[];
-                        status: "awaiting_approval" | "running" | "paused" | "halting" | "cancelling" | "complete" | "halted" | "cancelled";
-                    };
+                    "application/json": components["schemas"]["FleetRunStanding"];
                 };
             };
         };
     };
     postEdgeFleetByIdRetry: {
         parameters: {
-            query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
-                "application/json": {
-                    policy?: unknown;
-                    statuses?: unknown;
-                };
+                "application/json": components["schemas"]["RetryFleetRun"];
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/x-ndjson": components["schemas"]["FleetRunEvent"];
                     "text/event-stream": components["schemas"]["FleetRunEvent"];
                 };
             };
             202: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        fleet_command_id: string;
-                        status: "awaiting_approval" | "running" | "paused" | "halting" | "cancelling" | "complete" | "halted" | "cancelled";
-                        stream_url: string;
-                        targets_resolved: number;
-                        targets_skipped: number;
-                    };
+                    "application/json": components["schemas"]["FleetRunAccepted"];
                 };
             };
         };
     };
     postEdgeFleetInvoke: {
         parameters: {
-            query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    args?: {
-                        [key: string]: unknown;
-                    };
-                    policy?: unknown;
-                    security_context_name?: string | null;
-                    target: unknown;
-                    tool?: string;
-                    tool_name?: string;
-                };
+                "application/json": components["schemas"]["NewFleetRun"];
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/x-ndjson": components["schemas"]["FleetRunEvent"];
                     "text/event-stream": components["schemas"]["FleetRunEvent"];
                 };
             };
             202: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        fleet_command_id: string;
-                        status: "awaiting_approval" | "running" | "paused" | "halting" | "cancelling" | "complete" | "halted" | "cancelled";
-                        stream_url: string;
-                        targets_resolved: number;
-                        targets_skipped: number;
-                    };
+                    "application/json": components["schemas"]["FleetRunAccepted"];
                 };
             };
         };
     };
     postEdgeFleetPreview: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
-                "application/json": {
-                    policy?: unknown;
-                    target: unknown;
-                };
+                "application/json": components["schemas"]["NewFleetPreview"];
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["FleetPreview"];
                 };
@@ -12050,23 +8786,16 @@ export interface operations {
     getEdgeFleetRuns: {
         parameters: {
             query?: {
-                cursor?: string;
-                limit?: number;
-                offset?: number;
-                outcome?: "running" | "complete" | "halted" | "cancelled";
-                status?: "awaiting_approval" | "running" | "paused" | "halting" | "cancelling" | "complete" | "halted" | "cancelled";
-                tool?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                cursor?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                outcome?: "running" | "complete" | "halted" | "cancelled" | undefined;
+                status?: "awaiting_approval" | "running" | "paused" | "halting" | "cancelling" | "complete" | "halted" | "cancelled" | undefined;
+                tool?: string | undefined;
+            } | undefined;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -12081,23 +8810,17 @@ export interface operations {
     getEdgeFleetRunsById: {
         parameters: {
             query?: {
-                cursor?: string;
-                limit?: number;
-                node_status?: "pending" | "dispatched" | "running" | "ok" | "err" | "timed_out" | "cancelled" | "refused" | "lost" | "expired" | "not_started";
-                offset?: number;
-            };
-            header?: never;
+                cursor?: string | undefined;
+                limit?: number | undefined;
+                node_status?: "pending" | "dispatched" | "running" | "ok" | "err" | "timed_out" | "cancelled" | "refused" | "lost" | "expired" | "not_started" | undefined;
+                offset?: number | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["FleetRunDetail"];
                 };
@@ -12106,32 +8829,21 @@ export interface operations {
     };
     postEdgeFleetRunsByIdCancel: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
                 "application/json": {
-                    reason?: string | null;
+                    reason?: string | null | undefined;
                 };
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        already_terminal: number;
-                        cancelled: number;
-                        fleet_command_id: string;
-                        status: "awaiting_approval" | "running" | "paused" | "halting" | "cancelling" | "complete" | "halted" | "cancelled";
-                    };
+                    "application/json": components["schemas"]["FleetRunCancelled"];
                 };
             };
         };
@@ -12139,22 +8851,17 @@ export interface operations {
     getEdgeFleetRunsByIdEvents: {
         parameters: {
             query?: {
-                from?: number;
-            };
+                from?: number | undefined;
+            } | undefined;
             header?: {
-                "Last-Event-ID"?: string;
-            };
+                "Last-Event-ID"?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/x-ndjson": components["schemas"]["FleetRunEvent"];
                     "text/event-stream": components["schemas"]["FleetRunEvent"];
@@ -12164,95 +8871,56 @@ export interface operations {
     };
     postEdgeFleetRunsByIdPause: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        fleet_command_id: string;
-                        pause_reasons: ("requested" | "canary_done" | "dispatch_disabled" | "tenant_suspended")[];
-                        status: "awaiting_approval" | "running" | "paused" | "halting" | "cancelling" | "complete" | "halted" | "cancelled";
-                    };
+                    "application/json": components["schemas"]["FleetRunStanding"];
                 };
             };
         };
     };
     postEdgeFleetRunsByIdResume: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        fleet_command_id: string;
-                        pause_reasons: ("requested" | "canary_done" | "dispatch_disabled" | "tenant_suspended")[];
-                        status: "awaiting_approval" | "running" | "paused" | "halting" | "cancelling" | "complete" | "halted" | "cancelled";
-                    };
+                    "application/json": components["schemas"]["FleetRunStanding"];
                 };
             };
         };
     };
     postEdgeFleetRunsByIdRetry: {
         parameters: {
-            query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
-                "application/json": {
-                    policy?: unknown;
-                    statuses?: unknown;
-                };
+                "application/json": components["schemas"]["RetryFleetRun"];
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/x-ndjson": components["schemas"]["FleetRunEvent"];
                     "text/event-stream": components["schemas"]["FleetRunEvent"];
                 };
             };
             202: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        fleet_command_id: string;
-                        status: "awaiting_approval" | "running" | "paused" | "halting" | "cancelling" | "complete" | "halted" | "cancelled";
-                        stream_url: string;
-                        targets_resolved: number;
-                        targets_skipped: number;
-                    };
+                    "application/json": components["schemas"]["FleetRunAccepted"];
                 };
             };
         };
@@ -12260,22 +8928,17 @@ export interface operations {
     getEdgeFleetRunsByIdStream: {
         parameters: {
             query?: {
-                from?: number;
-            };
+                from?: number | undefined;
+            } | undefined;
             header?: {
-                "Last-Event-ID"?: string;
-            };
+                "Last-Event-ID"?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/x-ndjson": components["schemas"]["FleetRunEvent"];
                     "text/event-stream": components["schemas"]["FleetRunEvent"];
@@ -12286,20 +8949,13 @@ export interface operations {
     getEdgeGroups: {
         parameters: {
             query?: {
-                cursor?: string;
-                limit?: number;
-                offset?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                cursor?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+            } | undefined;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -12313,27 +8969,17 @@ export interface operations {
     };
     postEdgeGroups: {
         parameters: {
-            query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    name: string;
-                    pinned_members?: string[];
-                    selector?: unknown;
-                };
+                "application/json": components["schemas"]["NewEdgeGroup"];
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["EdgeGroup"];
                 };
@@ -12342,19 +8988,12 @@ export interface operations {
     };
     getEdgeGroupsById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["EdgeGroupDetail"];
                 };
@@ -12363,46 +9002,29 @@ export interface operations {
     };
     deleteEdgeGroupsById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             204: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content?: never;
             };
         };
     };
     patchEdgeGroupsById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    name?: string;
-                    pinned_members?: string[];
-                    selector?: unknown;
-                };
+                "application/json": components["schemas"]["EdgeGroupChange"];
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["EdgeGroup"];
                 };
@@ -12412,25 +9034,18 @@ export interface operations {
     getEdgeHosts: {
         parameters: {
             query?: {
-                connected?: boolean;
-                cursor?: string;
-                include_revoked?: boolean;
-                label?: string[];
-                limit?: number;
-                offset?: number;
-                status?: "connected" | "unhealthy" | "disconnected" | "revoked";
-                tag?: string[];
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                connected?: boolean | undefined;
+                cursor?: string | undefined;
+                include_revoked?: boolean | undefined;
+                label?: string[] | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                status?: "connected" | "unhealthy" | "disconnected" | "revoked" | undefined;
+                tag?: string[] | undefined;
+            } | undefined;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -12444,19 +9059,12 @@ export interface operations {
     };
     getEdgeHostsById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["EdgeHostDetail"];
                 };
@@ -12465,48 +9073,29 @@ export interface operations {
     };
     deleteEdgeHostsById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             204: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content?: never;
             };
         };
     };
     patchEdgeHostsById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    accepting?: boolean;
-                    add_tags?: string[];
-                    name?: string;
-                    remove_tags?: string[];
-                    tags?: string[];
-                };
+                "application/json": components["schemas"]["EdgeHostChange"];
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["EdgeHost"];
                 };
@@ -12515,26 +9104,17 @@ export interface operations {
     };
     postEdgeHostsByIdTags: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    add?: string[];
-                    remove?: string[];
-                };
+                "application/json": components["schemas"]["EdgeHostTagsChange"];
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["EdgeHost"];
                 };
@@ -12542,18 +9122,9 @@ export interface operations {
         };
     };
     getEdgeSettings: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["FleetSettings"];
                 };
@@ -12561,30 +9132,34 @@ export interface operations {
         };
     };
     putEdgeSettings: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
-                "application/json": {
-                    agent_runs?: "approve" | "allow" | "deny";
-                    approve_above?: number | null;
-                    approve_all?: boolean;
-                    dispatch_enabled?: boolean;
-                    self_approval?: boolean;
-                };
+                "application/json": components["schemas"]["FleetSettingsChange"];
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["FleetSettings"];
+                };
+            };
+        };
+    };
+    getEvents: {
+        parameters: {
+            query?: {
+                from?: string | undefined;
+                types?: string | undefined;
+            } | undefined;
+            header?: {
+                "last-event-id"?: string | undefined;
+            } | undefined;
+        };
+        responses: {
+            200: {
+                content: {
+                    "text/event-stream": components["schemas"]["ChangeEvent"];
                 };
             };
         };
@@ -12592,28 +9167,21 @@ export interface operations {
     getExecutions: {
         parameters: {
             query?: {
-                agent_id?: string;
-                cursor?: string;
-                label?: string[];
-                limit?: number;
-                offset?: number;
-                parent_execution_id?: string;
-                started_after?: string;
-                started_before?: string;
-                status?: string;
-                workflow_execution_id?: string;
-                workflow_name?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                agent_id?: string | undefined;
+                cursor?: string | undefined;
+                label?: string[] | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                parent_execution_id?: string | undefined;
+                started_after?: string | undefined;
+                started_before?: string | undefined;
+                status?: string | undefined;
+                workflow_execution_id?: string | undefined;
+                workflow_name?: string | undefined;
+            } | undefined;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -12628,15 +9196,13 @@ export interface operations {
     postExecutions: {
         parameters: {
             query?: {
-                version?: string;
-                wait_seconds?: number;
-            };
+                version?: string | undefined;
+                wait_seconds?: number | undefined;
+            } | undefined;
             header?: {
-                "Idempotency-Key"?: string;
-                Prefer?: string;
-            };
-            path?: never;
-            cookie?: never;
+                "Idempotency-Key"?: string | undefined;
+                Prefer?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -12645,9 +9211,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ExecutionStarted"];
                 };
@@ -12657,21 +9220,15 @@ export interface operations {
     getExecutionsById: {
         parameters: {
             query?: {
-                include?: string;
-                wait_seconds?: number;
-            };
-            header?: never;
+                include?: string | undefined;
+                wait_seconds?: number | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ExecutionRecord"];
                 };
@@ -12680,19 +9237,12 @@ export interface operations {
     };
     deleteExecutionsById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ExecutionDeleted"];
                 };
@@ -12701,12 +9251,9 @@ export interface operations {
     };
     postExecutionsByIdCancel: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -12715,9 +9262,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ExecutionCancelled"];
                 };
@@ -12727,25 +9271,19 @@ export interface operations {
     getExecutionsByIdEvents: {
         parameters: {
             query?: {
-                events?: string;
-                follow?: boolean;
-                format?: "single" | "flat";
-                from?: number;
-                token?: string;
-                verbose?: boolean;
-            };
-            header?: never;
+                events?: string | undefined;
+                follow?: boolean | undefined;
+                format?: "single" | "flat" | undefined;
+                from?: number | undefined;
+                token?: string | undefined;
+                verbose?: boolean | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "text/event-stream": components["schemas"]["ExecutionEvent"];
                 };
@@ -12755,44 +9293,20 @@ export interface operations {
     getExecutionsByIdFiles: {
         parameters: {
             query?: {
-                path?: string;
-                recursive?: boolean;
-            };
-            header?: never;
+                path?: string | undefined;
+                recursive?: boolean | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
-                        entries: {
-                            is_dir: boolean;
-                            mime_type: string | null;
-                            modified_at: string;
-                            name: string;
-                            path: string;
-                            sha256: string | null;
-                            size_bytes: number;
-                            type: "file" | "dir";
-                        }[];
-                        items: {
-                            is_dir: boolean;
-                            mime_type: string | null;
-                            modified_at: string;
-                            name: string;
-                            path: string;
-                            sha256: string | null;
-                            size_bytes: number;
-                            type: "file" | "dir";
-                        }[];
+                        entries: components["schemas"]["FileEntry"][];
+                        items: components["schemas"]["FileEntry"][];
                         truncated: boolean;
                     };
                 };
@@ -12801,36 +9315,23 @@ export interface operations {
     };
     getExecutionsByIdFilesByPath: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
                 path: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "*/*": unknown;
                 };
             };
             206: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "*/*": unknown;
                 };
             };
             304: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "*/*": unknown;
                 };
@@ -12840,21 +9341,15 @@ export interface operations {
     getExecutionsByIdIterations: {
         parameters: {
             query?: {
-                include?: string;
-                wait_seconds?: number;
-            };
-            header?: never;
+                include?: string | undefined;
+                wait_seconds?: number | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -12867,22 +9362,16 @@ export interface operations {
     getExecutionsByIdIterationsByNumber: {
         parameters: {
             query?: {
-                include?: string;
-                wait_seconds?: number;
-            };
-            header?: never;
+                include?: string | undefined;
+                wait_seconds?: number | undefined;
+            } | undefined;
             path: {
                 id: string;
                 number: number;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["IterationRecord"];
                 };
@@ -12892,17 +9381,16 @@ export interface operations {
     postExecutionsByIdRetry: {
         parameters: {
             query?: {
-                version?: string;
-                wait_seconds?: number;
-            };
+                version?: string | undefined;
+                wait_seconds?: number | undefined;
+            } | undefined;
             header?: {
-                "Idempotency-Key"?: string;
-                Prefer?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+                Prefer?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -12911,9 +9399,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ExecutionRetried"];
                 };
@@ -12923,25 +9408,19 @@ export interface operations {
     getExecutionsByIdStream: {
         parameters: {
             query?: {
-                events?: string;
-                follow?: boolean;
-                format?: "single" | "flat";
-                from?: number;
-                token?: string;
-                verbose?: boolean;
-            };
-            header?: never;
+                events?: string | undefined;
+                follow?: boolean | undefined;
+                format?: "single" | "flat" | undefined;
+                from?: number | undefined;
+                token?: string | undefined;
+                verbose?: boolean | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "text/event-stream": components["schemas"]["ExecutionEvent"];
                 };
@@ -12951,24 +9430,17 @@ export interface operations {
     getHumanApprovals: {
         parameters: {
             query?: {
-                cursor?: string;
-                descendants?: boolean;
-                execution_id?: string;
-                kind?: "workflow" | "fleet_run" | "tool_call";
-                limit?: number;
-                offset?: number;
-                workflow_name?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                cursor?: string | undefined;
+                descendants?: boolean | undefined;
+                execution_id?: string | undefined;
+                kind?: "workflow" | "fleet_run" | "tool_call" | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                workflow_name?: string | undefined;
+            } | undefined;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -12982,19 +9454,12 @@ export interface operations {
     };
     getHumanApprovalsById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         request: components["schemas"]["PendingApproval"];
@@ -13009,14 +9474,12 @@ export interface operations {
     };
     postHumanApprovalsByIdApprove: {
         parameters: {
-            query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -13025,9 +9488,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ApprovalDecided"] | components["schemas"]["ApprovalCounted"];
                 };
@@ -13036,19 +9496,12 @@ export interface operations {
     };
     getHumanApprovalsByIdArguments: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ApprovalArguments"];
                 };
@@ -13057,19 +9510,12 @@ export interface operations {
     };
     getHumanApprovalsByIdHistory: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ApprovalRecord"];
                 };
@@ -13078,12 +9524,9 @@ export interface operations {
     };
     postHumanApprovalsByIdLinks: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -13092,9 +9535,6 @@ export interface operations {
         };
         responses: {
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ApprovalLink"];
                 };
@@ -13103,14 +9543,12 @@ export interface operations {
     };
     postHumanApprovalsByIdReject: {
         parameters: {
-            query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -13119,9 +9557,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ApprovalDecided"] | components["schemas"]["ApprovalCounted"];
                 };
@@ -13131,26 +9566,19 @@ export interface operations {
     getHumanApprovalsHistory: {
         parameters: {
             query?: {
-                cursor?: string;
-                decided_by?: string;
-                execution_id?: string;
-                from?: string;
-                limit?: number;
-                offset?: number;
-                status?: string;
-                to?: string;
-                workflow_name?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                cursor?: string | undefined;
+                decided_by?: string | undefined;
+                execution_id?: string | undefined;
+                from?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                status?: string | undefined;
+                to?: string | undefined;
+                workflow_name?: string | undefined;
+            } | undefined;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         approvals: components["schemas"]["ApprovalRecord"][];
@@ -13164,73 +9592,33 @@ export interface operations {
     };
     postInvoke: {
         parameters: {
-            query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    payload: {
-                        id: string | number;
-                        jsonrpc: "2.0";
-                        method: string;
-                        params?: {
-                            [key: string]: unknown;
-                        };
-                    };
-                    protocol: "seal/v1";
-                    security_token: string;
-                    signature: string;
-                    timestamp: string | number;
-                };
+                "application/json": components["schemas"]["SealCall"];
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": unknown;
+                    "application/json": components["schemas"]["SealCallAnswer"];
                 };
             };
             202: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        id: string | number;
-                        jsonrpc: "2.0";
-                        payload: {
-                            id: string | number;
-                            jsonrpc: "2.0";
-                            result: {
-                                [key: string]: unknown;
-                            };
-                        };
-                        protocol: "seal/v1";
-                        result: {
-                            [key: string]: unknown;
-                        };
-                        status: "success";
-                    };
+                    "application/json": components["schemas"]["SealCallAnswer"];
                 };
             };
         };
     };
     postMcp: {
         parameters: {
-            query?: never;
             header?: {
-                "X-Svc-Security-Context"?: string;
-            };
-            path?: never;
-            cookie?: never;
+                "X-Svc-Security-Context"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -13239,18 +9627,11 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": unknown;
-                    "text/event-stream": components["schemas"]["McpEvent"];
                 };
             };
             202: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": unknown;
                 };
@@ -13258,18 +9639,9 @@ export interface operations {
         };
     };
     getModels: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Models"];
                 };
@@ -13279,19 +9651,12 @@ export interface operations {
     getObservabilityDashboard: {
         parameters: {
             query?: {
-                all_tenants?: boolean;
-                tenant_id?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                all_tenants?: boolean | undefined;
+                tenant_id?: string | undefined;
+            } | undefined;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Dashboard"];
                 };
@@ -13301,28 +9666,21 @@ export interface operations {
     getObservabilitySecurityIncidents: {
         parameters: {
             query?: {
-                all_tenants?: boolean;
-                category?: string;
-                cursor?: string;
-                execution_id?: string;
-                limit?: number;
-                offset?: number;
-                severity?: string;
-                since?: string;
-                tenant_id?: string;
-                type?: string;
-                until?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                all_tenants?: boolean | undefined;
+                category?: string | undefined;
+                cursor?: string | undefined;
+                execution_id?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                severity?: string | undefined;
+                since?: string | undefined;
+                tenant_id?: string | undefined;
+                type?: string | undefined;
+                until?: string | undefined;
+            } | undefined;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -13337,28 +9695,21 @@ export interface operations {
     getObservabilityStorageViolations: {
         parameters: {
             query?: {
-                all_tenants?: boolean;
-                category?: string;
-                cursor?: string;
-                execution_id?: string;
-                limit?: number;
-                offset?: number;
-                severity?: string;
-                since?: string;
-                tenant_id?: string;
-                type?: string;
-                until?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                all_tenants?: boolean | undefined;
+                category?: string | undefined;
+                cursor?: string | undefined;
+                execution_id?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                severity?: string | undefined;
+                since?: string | undefined;
+                tenant_id?: string | undefined;
+                type?: string | undefined;
+                until?: string | undefined;
+            } | undefined;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -13373,23 +9724,16 @@ export interface operations {
     getPeople: {
         parameters: {
             query?: {
-                cursor?: string;
-                limit?: number;
-                offset?: number;
-                q?: string;
-                realm?: string;
-                status?: "invited" | "active" | "locked" | "disabled";
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                cursor?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                q?: string | undefined;
+                realm?: string | undefined;
+                status?: "invited" | "active" | "locked" | "disabled" | undefined;
+            } | undefined;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -13404,13 +9748,11 @@ export interface operations {
     postPeople: {
         parameters: {
             query?: {
-                realm?: string;
-            };
+                realm?: string | undefined;
+            } | undefined;
             header?: {
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -13419,9 +9761,6 @@ export interface operations {
         };
         responses: {
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["InvitedPerson"];
                 };
@@ -13431,20 +9770,14 @@ export interface operations {
     deletePeopleById: {
         parameters: {
             query?: {
-                realm?: string;
-            };
-            header?: never;
+                realm?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         id: string;
@@ -13457,13 +9790,11 @@ export interface operations {
     patchPeopleById: {
         parameters: {
             query?: {
-                realm?: string;
-            };
-            header?: never;
+                realm?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -13472,9 +9803,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Person"];
                 };
@@ -13484,15 +9812,14 @@ export interface operations {
     postPeopleByIdReset: {
         parameters: {
             query?: {
-                realm?: string;
-            };
+                realm?: string | undefined;
+            } | undefined;
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -13501,9 +9828,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         reset_url: string | null;
@@ -13516,55 +9840,41 @@ export interface operations {
     getRuntimes: {
         parameters: {
             query?: {
-                language?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                language?: string | undefined;
+            } | undefined;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Runtimes"];
                 };
             };
         };
     };
-    postSealAttest: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
+    getSamples: {
+        parameters: {};
+        responses: {
+            200: {
+                content: {
+                    "application/json": {
+                        count: number;
+                        items: components["schemas"]["Sample"][];
+                        next_cursor: string | null;
+                        samples: components["schemas"]["Sample"][];
+                    };
+                };
+            };
         };
+    };
+    postSealAttest: {
+        parameters: {};
         requestBody: {
             content: {
-                "application/json": {
-                    agent_id?: string;
-                    agent_public_key?: string;
-                    container_id?: string;
-                    execution_id?: string;
-                    principal_subject?: string;
-                    public_key?: string;
-                    public_key_pem?: string;
-                    security_context?: string;
-                    task_summary?: string;
-                    tenant_id?: string;
-                    user_id?: string;
-                    workload_id?: string;
-                    zaru_tier?: string;
-                };
+                "application/json": components["schemas"]["Attest"];
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["SealAttestation"];
                 };
@@ -13573,61 +9883,24 @@ export interface operations {
     };
     postSealInvoke: {
         parameters: {
-            query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    payload: {
-                        id: string | number;
-                        jsonrpc: "2.0";
-                        method: string;
-                        params?: {
-                            [key: string]: unknown;
-                        };
-                    };
-                    protocol: "seal/v1";
-                    security_token: string;
-                    signature: string;
-                    timestamp: string | number;
-                };
+                "application/json": components["schemas"]["SealCall"];
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": unknown;
+                    "application/json": components["schemas"]["SealCallAnswer"];
                 };
             };
             202: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        id: string | number;
-                        jsonrpc: "2.0";
-                        payload: {
-                            id: string | number;
-                            jsonrpc: "2.0";
-                            result: {
-                                [key: string]: unknown;
-                            };
-                        };
-                        protocol: "seal/v1";
-                        result: {
-                            [key: string]: unknown;
-                        };
-                        status: "success";
-                    };
+                    "application/json": components["schemas"]["SealCallAnswer"];
                 };
             };
         };
@@ -13635,22 +9908,15 @@ export interface operations {
     getSealSessions: {
         parameters: {
             query?: {
-                cursor?: string;
-                execution_id?: string;
-                limit?: number;
-                offset?: number;
-                status?: "active" | "expired" | "revoked";
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                cursor?: string | undefined;
+                execution_id?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                status?: "active" | "expired" | "revoked" | undefined;
+            } | undefined;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -13664,84 +9930,33 @@ export interface operations {
     };
     postSealSessions: {
         parameters: {
-            query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    allowed_tool_patterns?: string[] | null;
-                    execution_id: string;
-                    public_key_b64: string;
-                    security_context_name?: string;
-                    sub?: string;
-                };
+                "application/json": components["schemas"]["NewSealSession"];
             };
         };
         responses: {
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        agent_id: string;
-                        execution_id: string;
-                        expires_at: string;
-                        protocol: "seal/v1";
-                        security_context: string;
-                        security_token: string;
-                        session_id: string;
-                        session_status: "active";
-                        status: "success";
-                        tenant_id: string;
-                    };
+                    "application/json": components["schemas"]["SealSessionOpened"];
                 };
             };
         };
     };
     getSealSessionsById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        agent_id: string;
-                        allowed_tool_patterns: string[] | null;
-                        calls: number;
-                        container_id: string | null;
-                        created_at: string;
-                        detached: boolean;
-                        execution_id: string;
-                        expires_at: string;
-                        instance_id: string | null;
-                        last_used_at: string | null;
-                        public_key_fingerprint: string;
-                        revoked_at: string | null;
-                        revoked_reason: string | null;
-                        security_context: string;
-                        session_id: string;
-                        session_status: "active" | "expired" | "revoked";
-                        sessions: components["schemas"]["SealSession"][];
-                        status: "active" | "expired" | "revoked";
-                        tenant_id: string;
-                        workload_id: string | null;
-                    };
+                    "application/json": components["schemas"]["SealSessionDetail"];
                 };
             };
         };
@@ -13749,26 +9964,21 @@ export interface operations {
     deleteSealSessionsById: {
         parameters: {
             query?: {
-                reason?: string;
-            };
-            header?: never;
+                reason?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
                 "application/json": {
-                    reason?: string;
+                    reason?: string | undefined;
                 };
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         execution_id: string;
@@ -13784,69 +9994,29 @@ export interface operations {
     getSealTools: {
         parameters: {
             query?: {
-                cursor?: string;
-                limit?: number;
-                offset?: number;
-                q?: string;
-                security_context?: string;
-                source?: string;
-            };
+                cursor?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                q?: string | undefined;
+                security_context?: string | undefined;
+                source?: string | undefined;
+            } | undefined;
             header?: {
-                "x-svc-security-context"?: string;
-            };
-            path?: never;
-            cookie?: never;
+                "x-svc-security-context"?: string | undefined;
+            } | undefined;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         attestation_endpoint: string;
                         count: number;
                         invoke_endpoint: string;
-                        items: {
-                            aliases: string[];
-                            annotations: {
-                                destructiveHint: boolean;
-                                idempotentHint: boolean;
-                                openWorldHint: boolean;
-                                readOnlyHint: boolean;
-                            };
-                            description: string;
-                            executor: "sandbox" | "server" | "edge";
-                            fleetCapable?: boolean;
-                            input_schema: unknown;
-                            inputSchema: unknown;
-                            name: string;
-                            outputSchema?: unknown;
-                            server?: string;
-                            source: "builtin" | "management" | "mcp" | "edge";
-                        }[];
+                        items: components["schemas"]["Tool"][];
                         next_cursor: string | null;
                         protocol: "seal/v1";
                         security_context: string | null;
-                        tools: {
-                            aliases: string[];
-                            annotations: {
-                                destructiveHint: boolean;
-                                idempotentHint: boolean;
-                                openWorldHint: boolean;
-                                readOnlyHint: boolean;
-                            };
-                            description: string;
-                            executor: "sandbox" | "server" | "edge";
-                            fleetCapable?: boolean;
-                            input_schema: unknown;
-                            inputSchema: unknown;
-                            name: string;
-                            outputSchema?: unknown;
-                            server?: string;
-                            source: "builtin" | "management" | "mcp" | "edge";
-                        }[];
+                        tools: components["schemas"]["Tool"][];
                     };
                 };
             };
@@ -13855,21 +10025,14 @@ export interface operations {
     getSecrets: {
         parameters: {
             query?: {
-                cursor?: string;
-                limit?: number;
-                offset?: number;
-                path_prefix?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                cursor?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                path_prefix?: string | undefined;
+            } | undefined;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -13883,19 +10046,12 @@ export interface operations {
     };
     getSecretsByPath: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 path: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Secret"];
                 };
@@ -13904,15 +10060,13 @@ export interface operations {
     };
     putSecretsByPath: {
         parameters: {
-            query?: never;
             header?: {
-                "If-Match"?: string;
-                "If-None-Match"?: string;
-            };
+                "If-Match"?: string | undefined;
+                "If-None-Match"?: string | undefined;
+            } | undefined;
             path: {
                 path: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -13921,9 +10075,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["SecretWritten"];
                 };
@@ -13932,16 +10083,14 @@ export interface operations {
     };
     postSecretsByPath: {
         parameters: {
-            query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-                "If-Match"?: string;
-                "If-None-Match"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+                "If-Match"?: string | undefined;
+                "If-None-Match"?: string | undefined;
+            } | undefined;
             path: {
                 path: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -13950,9 +10099,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["SecretWritten"];
                 };
@@ -13961,21 +10107,14 @@ export interface operations {
     };
     deleteSecretsByPath: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 path: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": components["schemas"]["SecretDeleted"];
+                    "application/json": components["schemas"]["DeletedByPath"];
                 };
             };
         };
@@ -13983,20 +10122,13 @@ export interface operations {
     getSecurityContexts: {
         parameters: {
             query?: {
-                cursor?: string;
-                limit?: number;
-                offset?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                cursor?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+            } | undefined;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -14010,12 +10142,9 @@ export interface operations {
     };
     postSecurityContexts: {
         parameters: {
-            query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -14024,9 +10153,6 @@ export interface operations {
         };
         responses: {
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["SecurityContext"];
                 };
@@ -14035,19 +10161,12 @@ export interface operations {
     };
     getSecurityContextsByName: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 name: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["SecurityContext"];
                 };
@@ -14056,14 +10175,12 @@ export interface operations {
     };
     putSecurityContextsByName: {
         parameters: {
-            query?: never;
             header?: {
-                "If-Match"?: string;
-            };
+                "If-Match"?: string | undefined;
+            } | undefined;
             path: {
                 name: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -14072,9 +10189,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["SecurityContext"];
                 };
@@ -14084,51 +10198,33 @@ export interface operations {
     deleteSecurityContextsByName: {
         parameters: {
             query?: {
-                force?: boolean;
-            };
-            header?: never;
+                force?: boolean | undefined;
+            } | undefined;
             path: {
                 name: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": components["schemas"]["DeletedToolServer"];
+                    "application/json": components["schemas"]["DeletedByName"];
                 };
             };
         };
     };
     postSecurityContextsByNameEvaluate: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 name: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
-                "application/json": {
-                    arguments?: {
-                        [key: string]: unknown;
-                    };
-                    execution_id?: string;
-                    tool_name: string;
-                };
+                "application/json": components["schemas"]["EvaluateCall"];
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["SecurityContextVerdict"];
                 };
@@ -14138,28 +10234,21 @@ export interface operations {
     getSecurityIncidents: {
         parameters: {
             query?: {
-                all_tenants?: boolean;
-                category?: string;
-                cursor?: string;
-                execution_id?: string;
-                limit?: number;
-                offset?: number;
-                severity?: string;
-                since?: string;
-                tenant_id?: string;
-                type?: string;
-                until?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                all_tenants?: boolean | undefined;
+                category?: string | undefined;
+                cursor?: string | undefined;
+                execution_id?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                severity?: string | undefined;
+                since?: string | undefined;
+                tenant_id?: string | undefined;
+                type?: string | undefined;
+                until?: string | undefined;
+            } | undefined;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -14174,27 +10263,20 @@ export interface operations {
     getStimuli: {
         parameters: {
             query?: {
-                channel?: "api" | "webhook" | "replay";
-                cursor?: string;
-                dead_letter?: boolean;
-                from?: string;
-                limit?: number;
-                offset?: number;
-                source?: string;
-                status?: string;
-                to?: string;
-                workflow_execution_id?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                channel?: "api" | "webhook" | "replay" | undefined;
+                cursor?: string | undefined;
+                dead_letter?: boolean | undefined;
+                from?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                source?: string | undefined;
+                status?: string | undefined;
+                to?: string | undefined;
+                workflow_execution_id?: string | undefined;
+            } | undefined;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -14208,14 +10290,11 @@ export interface operations {
     };
     postStimuli: {
         parameters: {
-            query?: never;
             header?: {
-                "idempotency-key"?: string;
-                prefer?: string;
-                "x-idempotency-key"?: string;
-            };
-            path?: never;
-            cookie?: never;
+                "idempotency-key"?: string | undefined;
+                prefer?: string | undefined;
+                "x-idempotency-key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -14224,17 +10303,11 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["StimulusRouted"] | components["schemas"]["StimulusIgnored"];
                 };
             };
             202: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["StimulusReceived"];
                 };
@@ -14243,19 +10316,12 @@ export interface operations {
     };
     getStimuliById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["StimulusDetail"];
                 };
@@ -14264,12 +10330,9 @@ export interface operations {
     };
     postStimuliByIdDiscard: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -14278,9 +10341,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Stimulus"];
                 };
@@ -14289,14 +10349,12 @@ export interface operations {
     };
     postStimuliByIdReplay: {
         parameters: {
-            query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -14305,17 +10363,11 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["StimulusReplayed"];
                 };
             };
             202: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ReplayReceived"];
                 };
@@ -14325,26 +10377,19 @@ export interface operations {
     getStimuliDeadLetters: {
         parameters: {
             query?: {
-                channel?: "api" | "webhook" | "replay";
-                cursor?: string;
-                from?: string;
-                limit?: number;
-                offset?: number;
-                source?: string;
-                status?: string;
-                to?: string;
-                workflow_execution_id?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                channel?: "api" | "webhook" | "replay" | undefined;
+                cursor?: string | undefined;
+                from?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                source?: string | undefined;
+                status?: string | undefined;
+                to?: string | undefined;
+                workflow_execution_id?: string | undefined;
+            } | undefined;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -14358,12 +10403,9 @@ export interface operations {
     };
     postStimuliDeadLettersReplay: {
         parameters: {
-            query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -14372,9 +10414,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["StimuliReplayed"];
                 };
@@ -14384,21 +10423,14 @@ export interface operations {
     getStimulusRoutes: {
         parameters: {
             query?: {
-                cursor?: string;
-                limit?: number;
-                offset?: number;
-                source?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                cursor?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                source?: string | undefined;
+            } | undefined;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -14411,12 +10443,7 @@ export interface operations {
         };
     };
     postStimulusRoutes: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
                 "application/json": components["schemas"]["NewSource"];
@@ -14424,9 +10451,6 @@ export interface operations {
         };
         responses: {
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ChangedSource"];
                 };
@@ -14435,19 +10459,12 @@ export interface operations {
     };
     getStimulusRoutesById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Source"];
                 };
@@ -14456,12 +10473,9 @@ export interface operations {
     };
     putStimulusRoutesById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -14470,9 +10484,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ChangedSource"];
                 };
@@ -14481,19 +10492,12 @@ export interface operations {
     };
     deleteStimulusRoutesById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["SourceDeleted"];
                 };
@@ -14502,12 +10506,9 @@ export interface operations {
     };
     patchStimulusRoutesById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -14516,9 +10517,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ChangedSource"];
                 };
@@ -14527,12 +10525,9 @@ export interface operations {
     };
     postStimulusRoutesByIdRotateSecret: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -14541,9 +10536,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["SecretRotated"];
                 };
@@ -14551,18 +10543,9 @@ export interface operations {
         };
     };
     getStimulusRoutesRouter: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Router"];
                 };
@@ -14570,12 +10553,7 @@ export interface operations {
         };
     };
     putStimulusRoutesRouter: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
                 "application/json": components["schemas"]["RouterRequest"];
@@ -14583,9 +10561,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Router"];
                 };
@@ -14593,18 +10568,9 @@ export interface operations {
         };
     };
     deleteStimulusRoutesRouter: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["RouterDeleted"];
                 };
@@ -14614,28 +10580,21 @@ export interface operations {
     getStorageViolations: {
         parameters: {
             query?: {
-                all_tenants?: boolean;
-                category?: string;
-                cursor?: string;
-                execution_id?: string;
-                limit?: number;
-                offset?: number;
-                severity?: string;
-                since?: string;
-                tenant_id?: string;
-                type?: string;
-                until?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                all_tenants?: boolean | undefined;
+                category?: string | undefined;
+                cursor?: string | undefined;
+                execution_id?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                severity?: string | undefined;
+                since?: string | undefined;
+                tenant_id?: string | undefined;
+                type?: string | undefined;
+                until?: string | undefined;
+            } | undefined;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -14650,22 +10609,15 @@ export interface operations {
     getSwarms: {
         parameters: {
             query?: {
-                cursor?: string;
-                execution_id?: string;
-                limit?: number;
-                offset?: number;
-                status?: "active" | "dissolving" | "dissolved";
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                cursor?: string | undefined;
+                execution_id?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                status?: "active" | "dissolving" | "dissolved" | undefined;
+            } | undefined;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -14679,91 +10631,29 @@ export interface operations {
     };
     getSwarmsById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        created_at: string;
-                        dissolved_at: string | null;
-                        id: string;
-                        lock_count: number;
-                        locks: {
-                            acquired_at: string;
-                            expires_at: string;
-                            held_by: string;
-                            resource_id: string;
-                        }[];
-                        member_count: number;
-                        member_ids: string[];
-                        parent_execution_id: string;
-                        recent_message_count: number;
-                        recent_messages: {
-                            from: string;
-                            payload_bytes: number;
-                            sent_at: string;
-                            to: string;
-                        }[];
-                        status: "active" | "dissolving" | "dissolved";
-                        swarm: {
-                            created_at: string;
-                            dissolved_at: string | null;
-                            id: string;
-                            lock_count: number;
-                            locks: {
-                                acquired_at: string;
-                                expires_at: string;
-                                held_by: string;
-                                resource_id: string;
-                            }[];
-                            member_count: number;
-                            member_ids: string[];
-                            parent_execution_id: string;
-                            recent_message_count: number;
-                            recent_messages: {
-                                from: string;
-                                payload_bytes: number;
-                                sent_at: string;
-                                to: string;
-                            }[];
-                            status: "active" | "dissolving" | "dissolved";
-                            swarm_id: string;
-                            tenant_id: string;
-                        };
-                        swarm_id: string;
-                        tenant_id: string;
-                    };
+                    "application/json": components["schemas"]["SwarmDetail"];
                 };
             };
         };
     };
     postSwarmsByIdCancel: {
         parameters: {
-            query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Swarm"];
                 };
@@ -14773,20 +10663,13 @@ export interface operations {
     getTeams: {
         parameters: {
             query?: {
-                cursor?: string;
-                limit?: number;
-                offset?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                cursor?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+            } | undefined;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -14800,12 +10683,9 @@ export interface operations {
     };
     postTeams: {
         parameters: {
-            query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -14814,41 +10694,20 @@ export interface operations {
         };
         responses: {
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        created_at: string;
-                        display_name: string;
-                        id: string;
-                        member_count: number;
-                        role: ("owner" | "admin" | "member") | null;
-                        slug: string;
-                        status: "active" | "suspended" | "plan_suspended";
-                        team: components["schemas"]["Team"];
-                        tenant_id: string;
-                        tier: "free" | "pro" | "business" | "enterprise";
-                    };
+                    "application/json": components["schemas"]["TeamMade"];
                 };
             };
         };
     };
     deleteTeamsById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             204: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content?: never;
             };
         };
@@ -14856,26 +10715,19 @@ export interface operations {
     getToolInvocations: {
         parameters: {
             query?: {
-                cursor?: string;
-                decision?: "allow" | "deny";
-                execution_id?: string;
-                limit?: number;
-                offset?: number;
-                outcome?: "waiting" | "running" | "success" | "failed" | "interrupted" | "withdrawn";
-                since?: string;
-                tool_name?: string;
-                until?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                cursor?: string | undefined;
+                decision?: "allow" | "deny" | undefined;
+                execution_id?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                outcome?: "waiting" | "running" | "success" | "failed" | "interrupted" | "withdrawn" | undefined;
+                since?: string | undefined;
+                tool_name?: string | undefined;
+                until?: string | undefined;
+            } | undefined;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -14889,47 +10741,14 @@ export interface operations {
     };
     getToolInvocationsById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        agent_id: string | null;
-                        approval_id: string | null;
-                        arguments: unknown;
-                        arguments_sha256: string | null;
-                        capability_index: number | null;
-                        code: string | null;
-                        context_version: number | null;
-                        count: number;
-                        decision: "allow" | "deny";
-                        duration_ms: number | null;
-                        edited_arguments: unknown;
-                        entry: "seal" | "dispatch" | "mcp" | "workflow";
-                        execution_id: string | null;
-                        id: string;
-                        iteration_number: number | null;
-                        outcome: "waiting" | "running" | "success" | "failed" | "interrupted" | "withdrawn";
-                        request_id: string | null;
-                        result: unknown;
-                        result_bytes: number | null;
-                        security_context: string | null;
-                        session_id: string | null;
-                        started_at: string;
-                        tenant_id: string;
-                        tool_name: string;
-                        violation_type: string | null;
-                    };
+                    "application/json": components["schemas"]["ToolInvocationDetail"];
                 };
             };
         };
@@ -14937,20 +10756,13 @@ export interface operations {
     getToolServers: {
         parameters: {
             query?: {
-                cursor?: string;
-                limit?: number;
-                offset?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                cursor?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+            } | undefined;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -14964,12 +10776,9 @@ export interface operations {
     };
     postToolServers: {
         parameters: {
-            query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -14978,9 +10787,6 @@ export interface operations {
         };
         responses: {
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ToolServer"];
                 };
@@ -14989,19 +10795,12 @@ export interface operations {
     };
     getToolServersByName: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 name: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ToolServer"];
                 };
@@ -15010,33 +10809,23 @@ export interface operations {
     };
     deleteToolServersByName: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 name: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": components["schemas"]["DeletedToolServer"];
+                    "application/json": components["schemas"]["DeletedByName"];
                 };
             };
         };
     };
     patchToolServersByName: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 name: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -15045,9 +10834,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ToolServer"];
                 };
@@ -15056,25 +10842,19 @@ export interface operations {
     };
     postToolServersByNameAccept: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 name: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
                 "application/json": {
-                    tools?: string[];
+                    tools?: string[] | undefined;
                 };
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ToolServer"];
                 };
@@ -15084,20 +10864,14 @@ export interface operations {
     getToolServersByNameLogs: {
         parameters: {
             query?: {
-                limit?: number;
-            };
-            header?: never;
+                limit?: number | undefined;
+            } | undefined;
             path: {
                 name: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -15111,19 +10885,12 @@ export interface operations {
     };
     postToolServersByNameRestart: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 name: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             202: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ToolServer"];
                 };
@@ -15133,22 +10900,16 @@ export interface operations {
     getToolServersByNameTools: {
         parameters: {
             query?: {
-                cursor?: string;
-                limit?: number;
-                offset?: number;
-            };
-            header?: never;
+                cursor?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+            } | undefined;
             path: {
                 name: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -15163,89 +10924,38 @@ export interface operations {
     getUsage: {
         parameters: {
             query?: {
-                cursor?: string;
-                from?: string;
-                group_by?: "day" | "agent" | "model" | "workflow" | "tool";
-                limit?: number;
-                offset?: number;
-                to?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                cursor?: string | undefined;
+                from?: string | undefined;
+                group_by?: "day" | "agent" | "model" | "workflow" | "tool" | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                to?: string | undefined;
+            } | undefined;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        count: number;
-                        from: string;
-                        group_by: "day" | "agent" | "model" | "workflow" | "tool";
-                        items: components["schemas"]["UsageRow"][];
-                        next_cursor: string | null;
-                        to: string;
-                        totals: components["schemas"]["UsageTotals"];
-                        usage: components["schemas"]["UsageRow"][];
-                    };
-                    "text/csv": unknown;
+                    "application/json": components["schemas"]["UsageReport"];
                 };
             };
         };
     };
     getUserRateLimits: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        buckets: components["schemas"]["UserRate"][];
-                        count: number;
-                        items: components["schemas"]["UserRate"][];
-                        tenant_id: string;
-                        tier: string;
-                        usage: components["schemas"]["UserRate"][];
-                        user_id: string;
-                    };
+                    "application/json": components["schemas"]["UserRates"];
                 };
             };
         };
     };
     getUserRateLimitsUsage: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        buckets: components["schemas"]["UserRate"][];
-                        count: number;
-                        items: components["schemas"]["UserRate"][];
-                        tenant_id: string;
-                        tier: string;
-                        usage: components["schemas"]["UserRate"][];
-                        user_id: string;
-                    };
+                    "application/json": components["schemas"]["UserRates"];
                 };
             };
         };
@@ -15253,21 +10963,14 @@ export interface operations {
     getVolumes: {
         parameters: {
             query?: {
-                cursor?: string;
-                label?: string;
-                limit?: number;
-                offset?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                cursor?: string | undefined;
+                label?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+            } | undefined;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -15283,12 +10986,9 @@ export interface operations {
     };
     postVolumes: {
         parameters: {
-            query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -15297,9 +10997,6 @@ export interface operations {
         };
         responses: {
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Volume"];
                 };
@@ -15308,19 +11005,12 @@ export interface operations {
     };
     getVolumesById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Volume"];
                 };
@@ -15329,19 +11019,12 @@ export interface operations {
     };
     deleteVolumesById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         id: string;
@@ -15354,12 +11037,9 @@ export interface operations {
     };
     patchVolumesById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -15368,9 +11048,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Volume"];
                 };
@@ -15380,46 +11057,22 @@ export interface operations {
     getVolumesByIdFiles: {
         parameters: {
             query?: {
-                cursor?: string;
-                limit?: number;
-                offset?: number;
-                path?: string;
-            };
-            header?: never;
+                cursor?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                path?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
-                        entries: {
-                            is_dir: boolean;
-                            mime_type: string | null;
-                            modified_at: string;
-                            name: string;
-                            path: string;
-                            sha256: string | null;
-                            size_bytes: number;
-                            type: "file" | "dir";
-                        }[];
-                        items: {
-                            is_dir: boolean;
-                            mime_type: string | null;
-                            modified_at: string;
-                            name: string;
-                            path: string;
-                            sha256: string | null;
-                            size_bytes: number;
-                            type: "file" | "dir";
-                        }[];
+                        entries: components["schemas"]["FileEntry"][];
+                        items: components["schemas"]["FileEntry"][];
                         next_cursor: string | null;
                         path: string;
                     };
@@ -15432,20 +11085,14 @@ export interface operations {
             query: {
                 path: string;
             };
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": components["schemas"]["SecretDeleted"];
+                    "application/json": components["schemas"]["DeletedByPath"];
                 };
             };
         };
@@ -15455,34 +11102,22 @@ export interface operations {
             query: {
                 path: string;
             };
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "*/*": unknown;
                 };
             };
             206: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "*/*": unknown;
                 };
             };
             304: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "*/*": unknown;
                 };
@@ -15492,15 +11127,14 @@ export interface operations {
     postVolumesByIdFilesMkdir: {
         parameters: {
             query?: {
-                path?: string;
-            };
+                path?: string | undefined;
+            } | undefined;
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -15509,9 +11143,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         created_at: string;
@@ -15524,14 +11155,12 @@ export interface operations {
     };
     postVolumesByIdFilesMove: {
         parameters: {
-            query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -15540,9 +11169,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         from: string;
@@ -15557,20 +11183,14 @@ export interface operations {
     getVolumesByIdFilesStat: {
         parameters: {
             query?: {
-                path?: string;
-            };
-            header?: never;
+                path?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         is_dir: boolean;
@@ -15590,20 +11210,26 @@ export interface operations {
     postVolumesByIdFilesUpload: {
         parameters: {
             query?: {
-                path?: string;
-            };
-            header?: never;
+                path?: string | undefined;
+            } | undefined;
+            header?: {
+                "X-Filename"?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
+                "multipart/form-data": {
+                    file: string;
+                    path?: string | undefined;
+                };
+            };
+        };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["FileUploaded"];
                 };
@@ -15611,18 +11237,9 @@ export interface operations {
         };
     };
     getVolumesQuota: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: {};
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["StorageQuota"];
                 };
@@ -15631,23 +11248,23 @@ export interface operations {
     };
     postWebhooksBySource: {
         parameters: {
-            query?: never;
             header?: {
-                prefer?: string;
-                "x-idempotency-key"?: string;
-                "x-svc-signature"?: string;
-            };
+                prefer?: string | undefined;
+                "x-idempotency-key"?: string | undefined;
+                "x-svc-signature"?: string | undefined;
+            } | undefined;
             path: {
                 source: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "*/*": string;
+                "application/json": unknown;
+            };
+        };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["StimulusRouted"] | ({
                         challenge: unknown;
@@ -15659,9 +11276,6 @@ export interface operations {
                 };
             };
             202: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["StimulusReceived"];
                 };
@@ -15670,24 +11284,24 @@ export interface operations {
     };
     postWebhooksBySourceByRouteId: {
         parameters: {
-            query?: never;
             header?: {
-                prefer?: string;
-                "x-idempotency-key"?: string;
-                "x-svc-signature"?: string;
-            };
+                prefer?: string | undefined;
+                "x-idempotency-key"?: string | undefined;
+                "x-svc-signature"?: string | undefined;
+            } | undefined;
             path: {
                 route_id: string;
                 source: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
+        requestBody: {
+            content: {
+                "*/*": string;
+                "application/json": unknown;
+            };
+        };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["StimulusRouted"] | ({
                         challenge: unknown;
@@ -15699,9 +11313,6 @@ export interface operations {
                 };
             };
             202: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["StimulusReceived"];
                 };
@@ -15710,29 +11321,25 @@ export interface operations {
     };
     postWebhooksStripe: {
         parameters: {
-            query?: never;
             header: {
                 "Stripe-Signature": string;
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
-                "*/*": {
+                "application/json": {
                     id: string;
                     type: string;
+                } & {
+                    [key: string]: unknown;
                 };
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
-                        duplicate?: true;
+                        duplicate?: true | undefined;
                         received: true;
                     };
                 };
@@ -15742,25 +11349,18 @@ export interface operations {
     getWorkflows: {
         parameters: {
             query?: {
-                all_versions?: boolean;
-                cursor?: string;
-                label?: string[];
-                limit?: number;
-                offset?: number;
-                scope?: "tenant" | "global";
-                tag?: string;
-                visible?: boolean;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                all_versions?: boolean | undefined;
+                cursor?: string | undefined;
+                label?: string[] | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                scope?: "tenant" | "global" | undefined;
+                tag?: string | undefined;
+                visible?: boolean | undefined;
+            } | undefined;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -15775,27 +11375,23 @@ export interface operations {
     postWorkflows: {
         parameters: {
             query?: {
-                force?: boolean;
-                scope?: "tenant" | "global";
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                force?: boolean | undefined;
+                scope?: "tenant" | "global" | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
-                "*/*": components["schemas"]["WorkflowManifest"] | {
+                "application/json": components["schemas"]["WorkflowManifest"] | {
                     manifest: components["schemas"]["WorkflowManifest"];
                 } | {
                     manifest_yaml: string;
                 };
+                "application/yaml": string;
+                "text/plain": string;
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowRegistered"];
                 };
@@ -15805,27 +11401,16 @@ export interface operations {
     getWorkflowsByRef: {
         parameters: {
             query?: {
-                version?: string;
-            };
-            header?: never;
+                version?: string | undefined;
+            } | undefined;
             path: {
                 ref: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowDetail"];
-                    "application/x-yaml": unknown;
-                    "application/yaml": unknown;
-                    "text/plain": unknown;
-                    "text/x-yaml": unknown;
-                    "text/yaml": unknown;
                 };
             };
         };
@@ -15833,21 +11418,15 @@ export interface operations {
     deleteWorkflowsByRef: {
         parameters: {
             query?: {
-                force?: boolean;
-                version?: string;
-            };
-            header?: never;
+                force?: boolean | undefined;
+                version?: string | undefined;
+            } | undefined;
             path: {
                 ref: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowDeleted"];
                 };
@@ -15857,15 +11436,14 @@ export interface operations {
     postWorkflowsByRefExecute: {
         parameters: {
             query?: {
-                version?: string;
-            };
+                version?: string | undefined;
+            } | undefined;
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
             path: {
                 ref: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -15874,9 +11452,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowStarted"];
                 };
@@ -15886,15 +11461,14 @@ export interface operations {
     postWorkflowsByRefRun: {
         parameters: {
             query?: {
-                version?: string;
-            };
+                version?: string | undefined;
+            } | undefined;
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
             path: {
                 ref: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -15903,9 +11477,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowStarted"];
                 };
@@ -15914,19 +11485,12 @@ export interface operations {
     };
     getWorkflowsByRefSchedules: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 ref: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -15939,20 +11503,13 @@ export interface operations {
     };
     getWorkflowsByRefSchedulesById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
                 ref: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowSchedule"];
                 };
@@ -15961,30 +11518,25 @@ export interface operations {
     };
     postWorkflowsByRefSchedulesByIdBackfill: {
         parameters: {
-            query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
                 ref: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
                 "application/json": {
                     from: string;
-                    overlap?: "skip" | "queue" | "allow" | "cancel_previous";
+                    overlap?: "skip" | "queue" | "allow" | "cancel_previous" | undefined;
                     to: string;
                 };
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         skipped: number;
@@ -15996,20 +11548,13 @@ export interface operations {
     };
     postWorkflowsByRefSchedulesByIdPause: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
                 ref: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowSchedule"];
                 };
@@ -16018,20 +11563,13 @@ export interface operations {
     };
     postWorkflowsByRefSchedulesByIdResume: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
                 ref: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowSchedule"];
                 };
@@ -16040,28 +11578,23 @@ export interface operations {
     };
     postWorkflowsByRefSchedulesByIdRun: {
         parameters: {
-            query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
                 ref: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
                 "application/json": {
-                    input?: unknown;
+                    input?: unknown | undefined;
                 };
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowStarted"];
                 };
@@ -16070,12 +11603,9 @@ export interface operations {
     };
     postWorkflowsByRefScope: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 ref: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -16084,9 +11614,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowScopeChanged"];
                 };
@@ -16095,12 +11622,9 @@ export interface operations {
     };
     patchWorkflowsByRefScope: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 ref: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -16109,9 +11633,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowScopeChanged"];
                 };
@@ -16121,22 +11642,16 @@ export interface operations {
     getWorkflowsByRefVersions: {
         parameters: {
             query?: {
-                cursor?: string;
-                limit?: number;
-                offset?: number;
-            };
-            header?: never;
+                cursor?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+            } | undefined;
             path: {
                 ref: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -16150,24 +11665,16 @@ export interface operations {
     };
     getWorkflowsByRefVersionsByADiffByB: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 a: string;
                 b: string;
                 ref: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowVersionsDiff"];
-                    "text/plain": unknown;
                 };
             };
         };
@@ -16175,22 +11682,16 @@ export interface operations {
     getWorkflowsByRefYaml: {
         parameters: {
             query?: {
-                version?: string;
-            };
-            header?: never;
+                version?: string | undefined;
+            } | undefined;
             path: {
                 ref: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "text/yaml": unknown;
+                    "text/yaml": string;
                 };
             };
         };
@@ -16198,25 +11699,18 @@ export interface operations {
     getWorkflowsExecutions: {
         parameters: {
             query?: {
-                cursor?: string;
-                limit?: number;
-                offset?: number;
-                parent_execution_id?: string;
-                schedule_id?: string;
-                status?: string;
-                workflow_id?: string;
-                workflow_name?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                cursor?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
+                parent_execution_id?: string | undefined;
+                schedule_id?: string | undefined;
+                status?: string | undefined;
+                workflow_id?: string | undefined;
+                workflow_name?: string | undefined;
+            } | undefined;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
@@ -16230,19 +11724,12 @@ export interface operations {
     };
     getWorkflowsExecutionsById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowRunRecord"];
                 };
@@ -16251,19 +11738,12 @@ export interface operations {
     };
     deleteWorkflowsExecutionsById: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowRunRemoved"];
                 };
@@ -16272,26 +11752,20 @@ export interface operations {
     };
     postWorkflowsExecutionsByIdCancel: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
                 "application/json": {
-                    compensate?: boolean;
-                    reason?: string;
+                    compensate?: boolean | undefined;
+                    reason?: string | undefined;
                 };
             };
         };
         responses: {
             202: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowCancelRequested"];
                 };
@@ -16301,22 +11775,16 @@ export interface operations {
     getWorkflowsExecutionsByIdEvents: {
         parameters: {
             query?: {
-                follow?: boolean;
-                from?: number;
-                token?: string;
-            };
-            header?: never;
+                follow?: boolean | undefined;
+                from?: number | undefined;
+                token?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "text/event-stream": components["schemas"]["WorkflowEvent"];
                 };
@@ -16325,14 +11793,12 @@ export interface operations {
     };
     postWorkflowsExecutionsByIdFork: {
         parameters: {
-            query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -16341,9 +11807,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowForked"];
                 };
@@ -16352,19 +11815,12 @@ export interface operations {
     };
     getWorkflowsExecutionsByIdGraph: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowRunGraph"];
                 };
@@ -16374,36 +11830,23 @@ export interface operations {
     getWorkflowsExecutionsByIdItems: {
         parameters: {
             query: {
-                cursor?: string;
-                limit?: number;
-                offset?: number;
+                cursor?: string | undefined;
+                limit?: number | undefined;
+                offset?: number | undefined;
                 state: string;
-                status?: "pending" | "running" | "completed" | "failed" | "cancelled";
-                visit?: number;
+                status?: "pending" | "running" | "completed" | "failed" | "cancelled" | undefined;
+                visit?: number | undefined;
             };
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": {
                         count: number;
-                        items: {
-                            attempts: number;
-                            error: string | null;
-                            execution_id: string | null;
-                            index: number;
-                            result: unknown;
-                            status: "pending" | "running" | "completed" | "failed" | "cancelled";
-                        }[];
+                        items: components["schemas"]["RunItem"][];
                         next_cursor: string | null;
                     };
                 };
@@ -16412,13 +11855,10 @@ export interface operations {
     };
     postWorkflowsExecutionsByIdItemsByIndexCancel: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
                 index: number;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -16429,31 +11869,18 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        attempts: number;
-                        error: string | null;
-                        execution_id: string | null;
-                        index: number;
-                        result: unknown;
-                        status: "pending" | "running" | "completed" | "failed" | "cancelled";
-                    };
+                    "application/json": components["schemas"]["RunItem"];
                 };
             };
         };
     };
     postWorkflowsExecutionsByIdItemsByIndexRetry: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
                 index: number;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -16464,18 +11891,8 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
-                    "application/json": {
-                        attempts: number;
-                        error: string | null;
-                        execution_id: string | null;
-                        index: number;
-                        result: unknown;
-                        status: "pending" | "running" | "completed" | "failed" | "cancelled";
-                    };
+                    "application/json": components["schemas"]["RunItem"];
                 };
             };
         };
@@ -16483,21 +11900,15 @@ export interface operations {
     getWorkflowsExecutionsByIdLogs: {
         parameters: {
             query?: {
-                limit?: number;
-                offset?: number;
-            };
-            header?: never;
+                limit?: number | undefined;
+                offset?: number | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowLog"];
                 };
@@ -16507,22 +11918,16 @@ export interface operations {
     getWorkflowsExecutionsByIdLogsStream: {
         parameters: {
             query?: {
-                follow?: boolean;
-                from?: number;
-                token?: string;
-            };
-            header?: never;
+                follow?: boolean | undefined;
+                from?: number | undefined;
+                token?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "text/event-stream": components["schemas"]["WorkflowEvent"];
                 };
@@ -16531,19 +11936,12 @@ export interface operations {
     };
     postWorkflowsExecutionsByIdPause: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowRunRecord"];
                 };
@@ -16552,19 +11950,12 @@ export interface operations {
     };
     postWorkflowsExecutionsByIdResume: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowRunRecord"];
                 };
@@ -16573,14 +11964,12 @@ export interface operations {
     };
     postWorkflowsExecutionsByIdRetry: {
         parameters: {
-            query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -16589,9 +11978,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowRetried"];
                 };
@@ -16600,14 +11986,12 @@ export interface operations {
     };
     postWorkflowsExecutionsByIdSignal: {
         parameters: {
-            query?: never;
             header?: {
-                "Idempotency-Key"?: string;
-            };
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -16616,9 +12000,6 @@ export interface operations {
         };
         responses: {
             202: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowSignalled"];
                 };
@@ -16628,22 +12009,16 @@ export interface operations {
     getWorkflowsExecutionsByIdStream: {
         parameters: {
             query?: {
-                follow?: boolean;
-                from?: number;
-                token?: string;
-            };
-            header?: never;
+                follow?: boolean | undefined;
+                from?: number | undefined;
+                token?: string | undefined;
+            } | undefined;
             path: {
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "text/event-stream": components["schemas"]["WorkflowEvent"];
                 };
@@ -16651,12 +12026,7 @@ export interface operations {
         };
     };
     postWorkflowsExecutionsMigrate: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
                 "application/json": components["schemas"]["MigrateWorkflows"];
@@ -16664,9 +12034,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowsMigrated"];
                 };
@@ -16676,13 +12043,11 @@ export interface operations {
     postWorkflowsTemporalExecute: {
         parameters: {
             query?: {
-                version?: string;
-            };
+                version?: string | undefined;
+            } | undefined;
             header?: {
-                "Idempotency-Key"?: string;
-            };
-            path?: never;
-            cookie?: never;
+                "Idempotency-Key"?: string | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
@@ -16691,9 +12056,6 @@ export interface operations {
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowStarted"];
                 };
@@ -16703,27 +12065,23 @@ export interface operations {
     postWorkflowsTemporalRegister: {
         parameters: {
             query?: {
-                force?: boolean;
-                scope?: "tenant" | "global";
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
+                force?: boolean | undefined;
+                scope?: "tenant" | "global" | undefined;
+            } | undefined;
         };
         requestBody: {
             content: {
-                "*/*": components["schemas"]["WorkflowManifest"] | {
+                "application/json": components["schemas"]["WorkflowManifest"] | {
                     manifest: components["schemas"]["WorkflowManifest"];
                 } | {
                     manifest_yaml: string;
                 };
+                "application/yaml": string;
+                "text/plain": string;
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowRegistered"];
                 };
@@ -16731,26 +12089,20 @@ export interface operations {
         };
     };
     postWorkflowsValidate: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: {};
         requestBody: {
             content: {
-                "*/*": components["schemas"]["WorkflowManifest"] | {
+                "application/json": components["schemas"]["WorkflowManifest"] | {
                     manifest: components["schemas"]["WorkflowManifest"];
                 } | {
                     manifest_yaml: string;
                 };
+                "application/yaml": string;
+                "text/plain": string;
             };
         };
         responses: {
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WorkflowJudgement"];
                 };

@@ -37,19 +37,43 @@ export class Unreachable extends Error {
   }
 }
 
-/** Reads a refusal of any shape: a proxy's is HTML, an OAuth endpoint's names `error_description`. */
+/**
+ * Reads a refusal of any shape: a proxy's is HTML, an OAuth endpoint's names `error_description`, that of a signed call
+ * or of JSON-RPC holds an object.
+ */
 export async function refusalOf(response: Response): Promise<ApiError> {
-  const body = objectOf(await response.json().catch(() => null));
-  const retryAfter = Number(response.headers.get("Retry-After") ?? Number.NaN);
+  return refusal(response.status, response.statusText, response.headers, await response.text().catch(() => ""));
+}
+
+/** The same of an answer that was read by other means. @param text its body */
+export function refusal(status: number, reason: string, headers: Headers, text: string): ApiError {
+  const body = objectOf(jsonOf(text));
+  const { code, error, error_description } = body;
   return new ApiError(
-    response.status,
-    textOf(body.code) ?? "unknown_error",
-    textOf(body.error_description) ?? textOf(body.error) ?? `${response.status} ${response.statusText}`.trim(),
+    status,
+    textOf(code) ?? textOf(objectOf(error).name) ?? "unknown_error",
+    textOf(error_description) ?? textOf(error) ?? textOf(objectOf(error).message) ?? `${status} ${reason}`.trim(),
     Array.isArray(body.issues) ? body.issues.map(issueOf) : [],
-    textOf(body.request_id) ?? response.headers.get("X-Request-Id"),
-    Number.isFinite(retryAfter) ? retryAfter : null,
+    textOf(body.request_id) ?? headers.get("X-Request-Id"),
+    secondsOf(headers.get("Retry-After")),
     body,
   );
+}
+
+/** Of `Retry-After`: seconds, or a date as HTTP has it. */
+function secondsOf(header: string | null): number | null {
+  if (header === null) return null;
+  const text = header.trim();
+  const seconds = /^\d{1,9}$/.test(text) ? Number(text) : Math.ceil((Date.parse(text) - Date.now()) / 1000);
+  return Number.isFinite(seconds) ? Math.max(0, seconds) : null;
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }
 
 function issueOf(value: unknown): Issue {

@@ -17,12 +17,13 @@ export async function* items<T>(
 ): AsyncGenerator<T> {
   let cursor: string | undefined;
   let count = 0;
-  do {
+  while (count < most) {
     const { items, next_cursor } = await page(cursor);
     for (const item of items) {
-      if (count++ >= most) return;
       yield item;
+      if (++count >= most) return;
     }
-    cursor = next_cursor ?? undefined;
-  } while (cursor !== undefined && count < most);
+    if (next_cursor === null) return;
+    cursor = next_cursor;
+  }
 }

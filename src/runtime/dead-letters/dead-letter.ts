@@ -4,7 +4,7 @@ import type { Json } from "../../../actors/kernel/json.ts";
 import type { Sql, Transaction } from "../../store/postgres/pool.ts";
 import { partitionOf } from "../mailbox/partition.ts";
 import { readPartitioning } from "../ownership/partitions.ts";
-import type { DeadLetter } from "../port.ts";
+import type { DeadLetter, DeadLetterFilter, DeadLetterLine, DeadLetterPlace } from "../port.ts";
 
 interface Row {
   id: string;
@@ -21,6 +21,10 @@ interface Row {
 
 /** Bytes of the bodies of a list, about. */
 const listBytes = 8 * 1024 * 1024;
+
+/** A time as a place of a list holds it: microseconds since 1970, of which PostgreSQL reads so many. */
+const microseconds = /^\d{1,17}$/;
+const instant = (sql: Sql, text: string) => sql`timestamptz 'epoch' + ${text}::text::bigint * interval '1 microsecond'`;
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -40,6 +44,26 @@ export class DeadLetters {
           order by created_at desc, id desc limit ${filter.limit ?? 50}) first
       ) page where before < ${listBytes} order by created_at desc, id desc`;
     return rows.map(toDeadLetter);
+  }
+
+  /** A part of the list without bodies, newest first. A place that is none finds nothing. */
+  async page(
+    { tenant, kind, since }: DeadLetterFilter,
+    page: { readonly after: DeadLetterPlace | null; readonly offset: number; readonly limit: number },
+  ): Promise<(DeadLetterLine & { readonly place: DeadLetterPlace })[]> {
+    const { sql } = this;
+    const [at = "", id = ""] = page.after ?? [];
+    if (page.after !== null && !(microseconds.test(at) && uuid.test(id))) return [];
+    const rows = await sql<(Omit<Row, "body"> & { place: string })[]>`
+      select id, kind, key, tenant, type, error, attempts, created_at, replayed_at,
+        (extract(epoch from created_at) * 1000000)::bigint::text as place
+      from runtime_dead_letters
+      where ${tenant === undefined ? sql`true` : sql`tenant = ${tenant}`}
+        and ${kind === undefined ? sql`true` : sql`kind = ${kind}`}
+        and ${since === undefined ? sql`true` : sql`created_at >= ${since}`}
+        and ${page.after === null ? sql`true` : sql`(created_at, id) < (${instant(sql, at)}, ${id}::uuid)`}
+      order by created_at desc, id desc limit ${page.limit} offset ${page.offset}`;
+    return rows.map((row) => ({ ...toLine(row), place: [row.place, row.id] }));
   }
 
   async inspect(id: string): Promise<DeadLetter | null> {
@@ -73,14 +97,15 @@ export class DeadLetters {
   }
 }
 
-function toDeadLetter(row: Row): DeadLetter {
+const toDeadLetter = (row: Row): DeadLetter => ({ ...toLine(row), body: JSON.parse(row.body) as Json });
+
+function toLine(row: Omit<Row, "body">): DeadLetterLine {
   return {
     id: row.id,
     kind: row.kind,
     key: row.key,
     tenant: row.tenant,
     type: row.type,
-    body: JSON.parse(row.body) as Json,
     error: row.error,
     attempts: row.attempts,
     created_at: row.created_at.toISOString(),

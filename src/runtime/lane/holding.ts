@@ -47,6 +47,7 @@ export class Holding {
     waiting.want(partitions);
     options.timers.attach(partitions);
     options.refreshTails(partitions);
+    if (owned.some(({ former }) => former !== null)) options.interrupted();
   }
 
   /** Forgets everything of these partitions. Callers whose messages stand in no mailbox are told so. */

@@ -58,6 +58,8 @@ export interface LaneOptions {
   announce(news: readonly TailNews[]): void;
   /** Tails of these partitions may have missed entries: have them look again. */
   refreshTails(partitions: readonly number[]): void;
+  /** What the former owner of partitions committed last was perhaps told to no one. */
+  interrupted(): void;
   perform(rows: readonly ActivityRow[]): void;
   abandon(ids: readonly string[]): void;
   lost(partitions: readonly number[]): void;

@@ -58,7 +58,7 @@ function serverSettings(data: string, { password, durable }: RedisServerOptions)
 async function locateRedis(log: (message: string) => void): Promise<string> {
   const program = await findOrInstall({
     program: "redis-server",
-    packages: { apt: "redis-server", brew: "redis" },
+    packages: { apt: "redis-server", brew: "redis", dnf: "redis", apk: "redis" },
     root: process.getuid?.() === 0,
     log,
   });

@@ -1,7 +1,7 @@
 /** What a node finds out about its database when it starts: whether a pooler stands between, and how safe it is. */
 
 import { StoreAway } from "../away.ts";
-import { openPostgres, usualConnectMs } from "./pool.ts";
+import { openPostgres, type Sql, usualConnectMs } from "./pool.ts";
 import { parseDatabaseUrl } from "./url.ts";
 
 export interface DatabaseFacts {
@@ -48,26 +48,31 @@ export async function inspectDatabase(url: string, connectMs = usualConnectMs): 
 async function inspectHost(url: string, host: number, connectMs: number): Promise<DatabaseFacts> {
   const sql = openPostgres({ url, host, schema: "", poolSize: 1, connectMs, pooled: true });
   try {
-    const rows = await sql<Row[]>`
-      select pg_backend_pid() as pid, current_setting('server_version_num')::int as version,
-        pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as reads,
-        current_setting('synchronous_commit') as synchronous_commit,
-        current_setting('synchronous_standby_names') as standbys,
-        current_setting('fsync') as fsync, current_setting('full_page_writes') as full_page_writes`;
-    const [row] = rows;
-    if (row === undefined || row.reads) throw new StoreAway("PostgreSQL", "it is read-only");
-    return {
-      pooled: rows.state.pid !== row.pid,
-      host,
-      version: row.version,
-      synchronousCommit: row.synchronous_commit,
-      hasSynchronousStandby: row.standbys !== "" && !/^(off|local)$/.test(row.synchronous_commit),
-      fsync: row.fsync === "on",
-      fullPageWrites: row.full_page_writes === "on",
-    };
+    const { pooled, ...settings } = await databaseSettings(sql);
+    return { pooled, host, ...settings };
   } finally {
     await sql.end({ timeout: 1 });
   }
+}
+
+/** How the database that answers is set up. @throws StoreAway where it is read-only */
+export async function databaseSettings(sql: Sql): Promise<Omit<DatabaseFacts, "host">> {
+  const rows = await sql<Row[]>`
+    select pg_backend_pid() as pid, current_setting('server_version_num')::int as version,
+      pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as reads,
+      current_setting('synchronous_commit') as synchronous_commit,
+      current_setting('synchronous_standby_names') as standbys,
+      current_setting('fsync') as fsync, current_setting('full_page_writes') as full_page_writes`;
+  const [row] = rows;
+  if (row === undefined || row.reads) throw new StoreAway("PostgreSQL", "it is read-only");
+  return {
+    pooled: rows.state.pid !== row.pid,
+    version: row.version,
+    synchronousCommit: row.synchronous_commit,
+    hasSynchronousStandby: row.standbys !== "" && !/^(off|local)$/.test(row.synchronous_commit),
+    fsync: row.fsync === "on",
+    fullPageWrites: row.full_page_writes === "on",
+  };
 }
 
 /** Something that works, but not as well as is promised: for operators. */
@@ -77,7 +82,7 @@ export interface Weakness {
 }
 
 /** @param production whether a failover is provided for: a machine of its own has no standby */
-export function databaseWeaknesses(facts: DatabaseFacts, production: boolean): readonly Weakness[] {
+export function databaseWeaknesses(facts: Omit<DatabaseFacts, "host">, production: boolean): readonly Weakness[] {
   const found: Weakness[] = [];
   const say = (code: string, message: string) => found.push({ code, message });
   if (facts.version < 150_000) {

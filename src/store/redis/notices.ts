@@ -6,9 +6,20 @@ import { openRedis, openSubscriber, type RedisServers } from "./connections.ts";
 
 /**
  * What a notice may be about: a tenant's slug, a membership's tenant, an API key's id, a tenant of rate limits, a tenant
- * of security contexts, that of a tool server ("": of all tenants), an edge host's id, a fleet run that has news.
+ * of security contexts, that of a tool server ("": of all tenants), an edge host's id, a fleet run that has news, a tenant
+ * whose records changed.
  */
-const topics = ["tenant", "member", "key", "rates", "context", "tool_server", "edge_host", "edge_run"] as const;
+const topics = [
+  "tenant",
+  "member",
+  "key",
+  "rates",
+  "context",
+  "tool_server",
+  "edge_host",
+  "edge_run",
+  "changes",
+] as const;
 export type NoticeTopic = (typeof topics)[number];
 
 export interface Notices {

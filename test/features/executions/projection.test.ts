@@ -109,6 +109,7 @@ test("each list and each count is that of the states after any sequence", async 
               tenant: (held.get(key) ?? before.get(key))?.tenant ?? "",
               before: (before.get(key)?.state ?? null) as unknown as Json,
               after: (held.get(key)?.state ?? null) as unknown as Json,
+              version: 1,
             })),
         );
       }

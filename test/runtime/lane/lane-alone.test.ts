@@ -51,7 +51,18 @@ const heldPartition = (): Held => ({
 });
 
 /** What a lane tells others, and these tests do not look at. */
-const unasked = ["crash", "report", "reply", "trim", "wakeReader", "follow", "unfollow", "refreshTails", "lost"];
+const unasked = [
+  "crash",
+  "report",
+  "reply",
+  "trim",
+  "wakeReader",
+  "follow",
+  "unfollow",
+  "refreshTails",
+  "interrupted",
+  "lost",
+];
 
 /** @param ask answers a query, by its text and parameters */
 function laneOn(

@@ -16,6 +16,48 @@ const times = {
   duration_ms: Nullable(Milliseconds),
 };
 
+export const RunGraphNode = Type.Object({
+  name: Text,
+  kind: Text,
+  /** The Branch and its branch that the state stands in; null: it stands in none. */
+  branch: Nullable(Type.Object({ state: Text, name: Text })),
+  terminal: Type.Boolean(),
+  visits: Type.Integer({ minimum: 0 }),
+  /** `pending` (not entered), `running`, or what the last visit came to; times are of that visit. */
+  status: Text,
+  entered_at: Nullable(Time),
+  ...times,
+});
+
+/**
+ * A transition; from a Branch to where its branches begin, with the condition `branch`; or to the state that undoes
+ * one, with the condition `compensate`.
+ */
+export const RunGraphEdge = Type.Object({
+  from: Text,
+  condition: Text,
+  to: Text,
+  /** How often. */
+  taken: Type.Integer({ minimum: 0 }),
+});
+
+export const RunGraphStep = Type.Object({
+  /** From 1. */
+  sequence: Type.Integer({ minimum: 1 }),
+  state: Text,
+  /** The branch that went there; null: the run itself. */
+  branch: Nullable(Text),
+  visit: Type.Integer({ minimum: 1 }),
+  status: Text,
+  entered_at: Time,
+  ...times,
+  /** Of the transition that led on; null when none did. */
+  condition: Nullable(Text),
+  target: Nullable(Text),
+  /** The visit that it undid. */
+  compensates: Nullable(Type.Object({ state: Text, visit: Type.Integer({ minimum: 1 }) })),
+});
+
 export const RunGraph = Type.Object({
   execution_id: Text,
   workflow_id: Text,
@@ -23,45 +65,9 @@ export const RunGraph = Type.Object({
   version: Text,
   status: RunStatus,
   current_state: Nullable(Text),
-  nodes: Type.Array(
-    Type.Object({
-      name: Text,
-      kind: Text,
-      /** The Branch and its branch that the state stands in; null: it stands in none. */
-      branch: Nullable(Type.Object({ state: Text, name: Text })),
-      terminal: Type.Boolean(),
-      visits: Type.Integer({ minimum: 0 }),
-      /** `pending` (not entered), `running`, or what the last visit came to; times are of that visit. */
-      status: Text,
-      entered_at: Nullable(Time),
-      ...times,
-    }),
-  ),
-  /**
-   * Transitions; from a Branch to where its branches begin, with the condition `branch`; and to the state that undoes
-   * one, with the condition `compensate`.
-   */
-  edges: Type.Array(
-    Type.Object({ from: Text, condition: Text, to: Text, /** How often. */ taken: Type.Integer({ minimum: 0 }) }),
-  ),
-  steps: Type.Array(
-    Type.Object({
-      /** From 1. */
-      sequence: Type.Integer({ minimum: 1 }),
-      state: Text,
-      /** The branch that went there; null: the run itself. */
-      branch: Nullable(Text),
-      visit: Type.Integer({ minimum: 1 }),
-      status: Text,
-      entered_at: Time,
-      ...times,
-      /** Of the transition that led on; null when none did. */
-      condition: Nullable(Text),
-      target: Nullable(Text),
-      /** The visit that it undid. */
-      compensates: Nullable(Type.Object({ state: Text, visit: Type.Integer({ minimum: 1 }) })),
-    }),
-  ),
+  nodes: Type.Array(RunGraphNode),
+  edges: Type.Array(RunGraphEdge),
+  steps: Type.Array(RunGraphStep),
 });
 export type RunGraph = Static<typeof RunGraph>;
 

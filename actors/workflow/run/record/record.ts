@@ -10,7 +10,7 @@ import { placesOf } from "../places.ts";
 import { Initiator, type RunState, RunStatus } from "../state.ts";
 import type { Current } from "../work.ts";
 
-const WaitingFor = Type.Object({
+export const WaitingFor = Type.Object({
   /** `approval`: of a Human state; `tool_call`: of an agent that a state started; the others: of a Wait. */
   kind: Type.Union([
     Type.Literal("approval"),
@@ -27,7 +27,7 @@ const WaitingFor = Type.Object({
 });
 export type WaitingFor = Static<typeof WaitingFor>;
 
-const ShownCompensation = Type.Object({
+export const ShownCompensation = Type.Object({
   status: Type.Union([Type.Literal("none"), Type.Literal("running"), Type.Literal("done"), Type.Literal("failed")]),
   /** What is not undone, in the order of its turn: the first one is at work, or is the one that failed. */
   remaining: Type.Array(Type.Object({ state_name: Text, of_state: Text, of_visit: Type.Integer({ minimum: 1 }) })),

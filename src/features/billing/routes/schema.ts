@@ -132,3 +132,18 @@ export const TierChanged = Type.Object({
   effective_at: Nullable(Time),
   subscription: Subscription,
 });
+
+/** By the names that the API document gives them. */
+export const named = {
+  BillingPrice: SoldPrice,
+  BillingTier: SoldTier,
+  Invoice: InvoiceBody,
+  NewCheckout,
+  Checkout,
+  NewSeats,
+  SeatsChanged,
+  TierWish,
+  NewTier,
+  TierPreview,
+  TierChanged,
+};

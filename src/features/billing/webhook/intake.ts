@@ -33,6 +33,7 @@ const ProviderEventBody = Type.Object(
   { id: Type.String(), type: Type.String() },
   {
     description: "As the provider writes it; signed as bytes",
+    additionalProperties: true,
     examples: [{ id: "evt_1Qb", type: "customer.subscription.updated", created: 1_933_000_000, data: { object: {} } }],
   },
 );
@@ -62,7 +63,7 @@ export function intakeRoute({ sql, secrets, now, counted, stored, warn }: Intake
     path: "/v1/webhooks/stripe",
     summary: "Deliver a signed event of the payment provider",
     headers: Type.Object({ "Stripe-Signature": Type.String() }),
-    body: rawBody({ limit: maxBodyBytes, schema: ProviderEventBody }),
+    body: rawBody({ limit: maxBodyBytes, schema: ProviderEventBody, shown: ["application/json"] }),
     responses: { 200: Received },
     refusals: [
       "webhook_not_configured",

@@ -25,7 +25,7 @@ export interface DaemonsOptions {
   readonly sql: Sql;
   readonly records: TokenRecords;
   readonly keys: Pick<SigningKeys, "find" | "held">;
-  readonly hosts: Pick<Hosts, "admit" | "redeemed" | "live" | "setNextKey">;
+  readonly hosts: Pick<Hosts, "admit" | "admitted" | "redeemed" | "live" | "setNextKey">;
   readonly tenants: Pick<Tenants, "find">;
   readonly incidents: Pick<Incidents, "report">;
   /** Unix ms by PostgreSQL's clock. */
@@ -101,7 +101,10 @@ export function createDaemons(options: DaemonsOptions) {
         await records.redeem(tx, id, publicKey, host.id);
         return { host, isNew: true };
       })) as { readonly host: HostRow; readonly isNew: boolean };
-      if (isNew) info("edge_host_enrolled", { tenant, node_id: host.id });
+      if (isNew) {
+        info("edge_host_enrolled", { tenant, node_id: host.id });
+        hosts.admitted(host);
+      }
       return {
         node_id: host.id,
         id: host.id,

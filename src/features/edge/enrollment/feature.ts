@@ -9,6 +9,7 @@ import { incidents } from "../../incidents/feature.ts";
 import { edgeHosts } from "../hosts/feature.ts";
 import { edgeKeys } from "../keys/feature.ts";
 import { createDaemons } from "./daemon.ts";
+import { exported } from "./exported.ts";
 import { tokenRecords } from "./records.ts";
 import { enrollmentRoutes } from "./routes.ts";
 import { EnrollmentToken, IssuedToken } from "./schema.ts";
@@ -21,6 +22,7 @@ const erasedAtOnce = 1000;
 
 export const edgeEnrollment = defineFeature({
   name: "edge/enrollment",
+  exported,
   needs: { audit, edgeHosts, edgeKeys, encryption, incidents },
   schemas: { EdgeEnrollmentToken: EnrollmentToken, IssuedEdgeEnrollmentToken: IssuedToken },
   tenantTables: ["edge_enrollment_tokens"],

@@ -10,13 +10,14 @@ import { edgeHosts } from "../hosts/feature.ts";
 import { hostTargets } from "../hosts/port.ts";
 import { edgeRunStream } from "../run-stream/feature.ts";
 import { fleetActivities } from "./activities.ts";
+import { exported } from "./exported.ts";
 import { fleetMetrics } from "./metrics.ts";
 import { createHostCalls } from "./one-host.ts";
 import { fleetRunProjection } from "./projection.ts";
 import { createReading } from "./reading.ts";
 import { runRecords } from "./records.ts";
 import { fleetRoutes } from "./routes.ts";
-import { FleetPreview, FleetRun, FleetRunDetail, FleetSettings } from "./schema.ts";
+import { named } from "./schema.ts";
 import { createFleet } from "./service.ts";
 import { createSettings } from "./settings.ts";
 import { createComposer } from "./stream/composing.ts";
@@ -26,8 +27,9 @@ import { createSweep } from "./sweep.ts";
 
 export const edgeFleet = defineFeature({
   name: "edge/fleet",
+  exported,
   needs: { audit, edgeCommands, edgeGroups, edgeHosts, edgeRunStream, securityContexts },
-  schemas: { FleetRunEvent, FleetPreview, FleetRun, FleetRunDetail, FleetSettings },
+  schemas: { FleetRunEvent, ...named },
   tenantTables: ["edge_run_targets", "edge_runs", "edge_run_requests", "edge_settings"],
   settings: {
     retentionDays: integer("SVC_EDGE_RUN_RETENTION_DAYS", {

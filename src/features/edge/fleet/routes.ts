@@ -73,7 +73,7 @@ export function fleetRoutes({
 }: FleetRoutesOptions): readonly Route[] {
   const streamOf = (id: string): string => `${base}/runs/${id}/stream`;
 
-  function open(call: Call, id: string, format: StreamFormat, from: number): Response {
+  function open(call: Call, id: string, format: StreamFormat, from: number): Promise<Response> {
     const headers = { "X-Svc-Fleet-Command-Id": id };
     return streams.open(call, call.tenant, (stream) => write(call.tenant, id, from, stream), { format, headers });
   }

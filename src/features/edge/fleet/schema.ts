@@ -192,3 +192,25 @@ export const StreamQuery = Type.Object({
   ),
 });
 export const StreamHeaders = Type.Object({ "Last-Event-ID": Type.Optional(Type.String({ maxLength: 32 })) });
+
+/** By the names that the API document gives them. */
+export const named = {
+  FleetPreview,
+  NewFleetPreview: PreviewBody,
+  NewFleetRun: InvokeBody,
+  FleetRunAccepted: Accepted,
+  FleetRunStanding: RunStanding,
+  FleetRunCancelled: CancelledRun,
+  FleetRun,
+  FleetRunDetail,
+  FleetRunHost: FleetTarget,
+  FleetRunAttempt: Attempt,
+  FleetRunTarget: Target,
+  FleetRunPolicy: Policy,
+  FleetRunSummary: Summary,
+  FleetRunRequester: RequestedBy,
+  RetryFleetRun: RetryBody,
+  FleetSettings,
+  FleetSettingsChange,
+  SkippedHost,
+};

@@ -2,16 +2,18 @@
 import { audit } from "../../audit/feature.ts";
 import { defineFeature } from "../../feature.ts";
 import { edgeHosts } from "../hosts/feature.ts";
+import { exported } from "./exported.ts";
 import { groupsByName } from "./port.ts";
 import { groupRecords } from "./records.ts";
 import { groupRoutes } from "./routes.ts";
-import { EdgeGroup, EdgeGroupDetail } from "./schema.ts";
+import { named } from "./schema.ts";
 import { createGroups } from "./service.ts";
 
 export const edgeGroups = defineFeature({
   name: "edge/groups",
+  exported,
   needs: { audit, edgeHosts },
-  schemas: { EdgeGroup, EdgeGroupDetail },
+  schemas: named,
   tenantTables: ["edge_groups"],
   open({ sql, newId, info }, { audit }) {
     const records = groupRecords(sql);

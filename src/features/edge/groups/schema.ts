@@ -54,3 +54,12 @@ export const GroupChange = Type.Object(
 export type GroupChange = Static<typeof GroupChange>;
 
 export const GroupId = Type.Object({ id: uuidParam() });
+
+/** By the names that the API document gives them. */
+export const named = {
+  EdgeGroup,
+  EdgeGroupDetail,
+  NewEdgeGroup: NewGroup,
+  EdgeGroupChange: GroupChange,
+  HostSelector: Selector,
+};

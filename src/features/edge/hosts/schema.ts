@@ -50,19 +50,19 @@ export const EdgeHost = Type.Object({
 });
 export type EdgeHost = Static<typeof EdgeHost>;
 
+const HostCommand = Type.Object({
+  command_id: Text,
+  fleet_command_id: Text,
+  tool: Text,
+  dispatched_at: Nullable(Time),
+  outcome: CommandStatus,
+  exit_code: Nullable(Type.Integer()),
+  duration_ms: Nullable(Type.Integer()),
+});
+
 export const EdgeHostDetail = Type.Object({
   ...EdgeHost.properties,
-  recent_commands: Type.Array(
-    Type.Object({
-      command_id: Text,
-      fleet_command_id: Text,
-      tool: Text,
-      dispatched_at: Nullable(Time),
-      outcome: CommandStatus,
-      exit_code: Nullable(Type.Integer()),
-      duration_ms: Nullable(Type.Integer()),
-    }),
-  ),
+  recent_commands: Type.Array(HostCommand),
 });
 export type EdgeHostDetail = Static<typeof EdgeHostDetail>;
 
@@ -102,3 +102,13 @@ export const HostQuery = Type.Object({
   include_revoked: Type.Optional(Type.Boolean({ description: "false when absent" })),
 });
 export type HostQuery = Static<typeof HostQuery>;
+
+/** By the names that the API document gives them. */
+export const named = {
+  EdgeHost,
+  EdgeHostDetail,
+  EdgeHostCapabilities: Described,
+  EdgeHostCommand: HostCommand,
+  EdgeHostChange: HostChange,
+  EdgeHostTagsChange: TagsChange,
+};

@@ -14,6 +14,7 @@ import type { Actors } from "../../../runtime/port.ts";
 import { gather } from "../../../store/gather.ts";
 import type { Sql, Transaction } from "../../../store/postgres/pool.ts";
 import { type Audit, auditedBy } from "../../audit/port.ts";
+import type { Changes } from "../../changes/port.ts";
 import type { Commands, RecentCommand } from "../commands/port.ts";
 import type { HostFilter, HostRecords, HostRow } from "./records.ts";
 import type { EdgeHost, EdgeHostDetail, HostChange } from "./schema.ts";
@@ -45,13 +46,14 @@ export interface HostsOptions {
   readonly newId: () => string;
   readonly info: (event: string, facts: Readonly<Record<string, unknown>>) => void;
   readonly commands: Pick<Commands, "ofHost">;
+  readonly changes: Pick<Changes, "changed">;
   /** The actors of hosts. */
   readonly actors: () => Actors<typeof edgeHost>;
 }
 
 export type Hosts = ReturnType<typeof createHosts>;
 
-export function createHosts({ sql, records, tenants, audit, newId, info, commands, actors }: HostsOptions) {
+export function createHosts({ sql, records, tenants, audit, newId, info, commands, changes, actors }: HostsOptions) {
   /** @throws Problem 404 `host_not_found` */
   function found(row: HostRow | null): HostRow {
     if (row === null) throw new Problem("host_not_found", "Host not found");
@@ -59,8 +61,8 @@ export function createHosts({ sql, records, tenants, audit, newId, info, command
   }
 
   type Change = Pick<HostRow, "name" | "tags" | "held" | "not_accepting">;
-  const change = (caller: Caller, id: string, to: (row: HostRow) => Change): Promise<EdgeHost> =>
-    sql.begin(async (tx) => {
+  async function change(caller: Caller, id: string, to: (row: HostRow) => Change): Promise<EdgeHost> {
+    const changed = (await sql.begin(async (tx) => {
       const row = found(await records.lock(tx, caller.tenant, id));
       const changed: HostRow = { ...row, ...to(row) };
       await records.change(tx, caller.tenant, id, changed);
@@ -72,8 +74,11 @@ export function createHosts({ sql, records, tenants, audit, newId, info, command
         details: { tags: [...tags], accepting: !held },
       });
       info("edge_host_updated", { tenant: caller.tenant, node_id: id });
-      return hostBody(changed);
-    }) as Promise<EdgeHost>;
+      return changed;
+    })) as HostRow;
+    changes.changed(caller.tenant, { type: "host", id, status: changed.status });
+    return hostBody(changed);
+  }
 
   return {
     /** @throws Problem 402 `quota_exceeded` where the tenant has all the hosts that its plan allows */
@@ -115,6 +120,11 @@ export function createHosts({ sql, records, tenants, audit, newId, info, command
         details: { tags: [...tags], key_fingerprint: sha256Hex(publicKey) },
       });
       return found(await records.find(tenant, id, tx));
+    },
+
+    /** A host was admitted, and that is committed. */
+    admitted({ tenant, id, status }: Pick<HostRow, "tenant" | "id" | "status">): void {
+      changes.changed(tenant, { type: "host", id, status, telling: "first" });
     },
 
     /** The host that a key redeemed a token for; null: it is none any more, or the key is another's. */

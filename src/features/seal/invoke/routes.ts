@@ -6,18 +6,37 @@ import { IdempotencyHeaders } from "../../../http/idempotency.ts";
 import { definePublicRoute, type Refusing, type Route, rawBody } from "../../../http/route.ts";
 import type { InvokeRequest } from "./invoke.ts";
 
-const EnvelopeBody = Type.Object({
-  protocol: Type.Literal("seal/v1"),
-  security_token: Type.String({ description: "Of the attestation" }),
-  signature: Type.String({ description: "base64 of the 64 bytes of an Ed25519 signature over the signed bytes" }),
-  payload: Type.Object({
-    jsonrpc: Type.Literal("2.0"),
-    id: Type.Union([Type.String(), Type.Integer()]),
-    method: Type.String({ description: "tools/call, tools/list, ping, or the name of a tool" }),
-    params: Type.Optional(Type.Object({}, { additionalProperties: true })),
-  }),
-  timestamp: Type.Union([Type.String({ description: "RFC 3339" }), Type.Integer({ description: "Unix seconds" })]),
-});
+/** A signed call. */
+export const EnvelopeBody = Type.Object(
+  {
+    protocol: Type.Literal("seal/v1"),
+    security_token: Type.String({ description: "Of the attestation" }),
+    signature: Type.String({ description: "base64 of the 64 bytes of an Ed25519 signature over the signed bytes" }),
+    payload: Type.Object({
+      jsonrpc: Type.Literal("2.0"),
+      id: Type.Union([Type.String(), Type.Integer()]),
+      method: Type.String({ description: "tools/call, tools/list, ping, or the name of a tool" }),
+      params: Type.Optional(Type.Object({}, { additionalProperties: true })),
+    }),
+    timestamp: Type.Union([Type.String({ description: "RFC 3339" }), Type.Integer({ description: "Unix seconds" })]),
+  },
+  {
+    examples: [
+      {
+        protocol: "seal/v1",
+        security_token: "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJhZ2VudCJ9.c2lnbmF0dXJl",
+        signature: "sAI2TISDXQ/ZO1NJ/kWCt9Z7X9cDtGEHIYbfafq6WRNNe/7KqzXg7KvrknX3MWFjjFvs8ohvRErEgzfcrsYwCw==",
+        payload: {
+          jsonrpc: "2.0",
+          id: 1,
+          method: "tools/call",
+          params: { name: "fs.read", arguments: { path: "notes.md" } },
+        },
+        timestamp: "2031-05-02T06:00:09.120Z",
+      },
+    ],
+  },
+);
 
 const RpcResult = Type.Object({
   jsonrpc: Type.Literal("2.0"),
@@ -25,7 +44,8 @@ const RpcResult = Type.Object({
   result: Type.Record(Type.String(), AnyJson),
 });
 
-const InvokedBody = Type.Object({
+/** What a signed call answered. */
+export const InvokedBody = Type.Object({
   protocol: Type.Literal("seal/v1"),
   status: Type.Literal("success"),
   ...RpcResult.properties,

@@ -3,26 +3,30 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Nullable, Time } from "../../../../actors/kernel/schema.ts";
 import { pagingQuery } from "../../../http/paging.ts";
 
+const exampleKey = "A6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg=";
 const given = (maxLength: number, description: string) => Type.Optional(Type.String({ maxLength, description }));
 
-export const AttestBody = Type.Object({
-  agent_public_key: given(4096, "Ed25519: 32 bytes in base64 or base64url, SPKI in base64 (DER) or in PEM"),
-  public_key: given(4096, "The same as agent_public_key"),
-  public_key_pem: given(4096, "The same as agent_public_key"),
-  agent_id: given(64, "UUID, with execution_id; of a sandbox its own, where it is given"),
-  execution_id: given(64, "UUID, with agent_id"),
-  container_id: given(256, "Id, beginning of the id, name or host name of a running sandbox of the execution"),
-  workload_id: given(256, "The same, or a label that proves nothing"),
-  security_context: given(
-    256,
-    "The execution's own where there is one; of others the usual one of the caller when absent",
-  ),
-  tenant_id: given(256, "The effective tenant"),
-  task_summary: given(65_536, "Cut to 256 bytes, and kept in the token"),
-  principal_subject: given(512, "Recorded as claimed, without effect"),
-  user_id: given(512, "Recorded as claimed, without effect"),
-  zaru_tier: given(64, "Recorded as claimed, without effect"),
-});
+export const AttestBody = Type.Object(
+  {
+    agent_public_key: given(4096, "Ed25519: 32 bytes in base64 or base64url, SPKI in base64 (DER) or in PEM"),
+    public_key: given(4096, "The same as agent_public_key"),
+    public_key_pem: given(4096, "The same as agent_public_key"),
+    agent_id: given(64, "UUID, with execution_id; of a sandbox its own, where it is given"),
+    execution_id: given(64, "UUID, with agent_id"),
+    container_id: given(256, "Id, beginning of the id, name or host name of a running sandbox of the execution"),
+    workload_id: given(256, "The same, or a label that proves nothing"),
+    security_context: given(
+      256,
+      "The execution's own where there is one; of others the usual one of the caller when absent",
+    ),
+    tenant_id: given(256, "The effective tenant"),
+    task_summary: given(65_536, "Cut to 256 bytes, and kept in the token"),
+    principal_subject: given(512, "Recorded as claimed, without effect"),
+    user_id: given(512, "Recorded as claimed, without effect"),
+    zaru_tier: given(64, "Recorded as claimed, without effect"),
+  },
+  { examples: [{ agent_public_key: exampleKey, task_summary: "Files tickets for the night shift" }] },
+);
 export type AttestBody = Static<typeof AttestBody>;
 
 export const AttestationBody = Type.Object({
@@ -38,23 +42,34 @@ export const AttestationBody = Type.Object({
 });
 export type AttestationBody = Static<typeof AttestationBody>;
 
-export const OpenSessionBody = Type.Object({
-  execution_id: Type.String({ format: "uuid" }),
-  public_key_b64: Type.String({
-    maxLength: 4096,
-    description: "As agent_public_key of an attestation, or 64 hex digits",
-  }),
-  security_context_name: given(256, "The execution's own"),
-  sub: given(64, "The agent's id, where it is given"),
-  allowed_tool_patterns: Type.Optional(
-    Nullable(
-      Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
-        maxItems: 200,
-        description: "Narrows the security context: `*`, `prefix.*` or a tool's name",
-      }),
+export const OpenSessionBody = Type.Object(
+  {
+    execution_id: Type.String({ format: "uuid" }),
+    public_key_b64: Type.String({
+      maxLength: 4096,
+      description: "As agent_public_key of an attestation, or 64 hex digits",
+    }),
+    security_context_name: given(256, "The execution's own"),
+    sub: given(64, "The agent's id, where it is given"),
+    allowed_tool_patterns: Type.Optional(
+      Nullable(
+        Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
+          maxItems: 200,
+          description: "Narrows the security context: `*`, `prefix.*` or a tool's name",
+        }),
+      ),
     ),
-  ),
-});
+  },
+  {
+    examples: [
+      {
+        execution_id: "0190f3c4-6d1e-7a55-9c1f-2f6d0c5b8e11",
+        public_key_b64: exampleKey,
+        allowed_tool_patterns: ["fs.*"],
+      },
+    ],
+  },
+);
 export type OpenSessionBody = Static<typeof OpenSessionBody>;
 
 export const OpenedSessionBody = Type.Composite([

@@ -24,7 +24,8 @@ import type { RegisteredTool, ToolRegistry } from "../../tools/port.ts";
 import { runningInstance } from "../sessions/projection.ts";
 import { listedText } from "./listed.ts";
 
-const ListedTool = Type.Object({
+/** A tool as callers read it. */
+export const ListedTool = Type.Object({
   name: Type.String(),
   aliases: Type.Array(Type.String()),
   description: Type.String(),

@@ -2,6 +2,8 @@
 
 import { integer } from "../../../config/setting.ts";
 import { audit } from "../../audit/feature.ts";
+import { changes } from "../../changes/feature.ts";
+import { changesOfStimuli } from "../../changes/port.ts";
 import { defineFeature } from "../../feature.ts";
 import { limits } from "../../limits/feature.ts";
 import { intake } from "../intake/feature.ts";
@@ -16,7 +18,7 @@ import { named } from "./schema.ts";
 export const history = defineFeature({
   name: "stimuli/history",
   schemas: named,
-  needs: { intake, sources, audit, limits },
+  needs: { changes, intake, sources, audit, limits },
   settings: {
     stimulusRetentionDays: integer("SVC_STIMULUS_RETENTION_DAYS", {
       meaning: "how long stimuli that have ended are kept",
@@ -26,10 +28,21 @@ export const history = defineFeature({
       default: 30,
     }),
   },
-  open({ settings, sql, now, newId, info }, { intake, sources, audit, limits }) {
+  open({ settings, sql, now, newId, info }, { changes, intake, sources, audit, limits }) {
+    const tell = changesOfStimuli(changes);
     const records = historyRecords(sql);
-    const history = createHistory({ sql, records, audit, report: info, now });
-    const replays = createReplays({ sql, records, audit, sources, intake: intake.take, report: info, now });
+    const report: typeof info = (event, facts) => {
+      info(event, facts);
+      tell(event, facts);
+    };
+    const history = createHistory({ sql, records, audit, report, now });
+    const replays = createReplays({
+      ...{ sql, records, audit, sources, intake: intake.take, report: info, now },
+      async concluded(tenant, id) {
+        const original = await records.find(tenant, id);
+        if (original !== null) changes.changed(tenant, { type: "stimulus", id, status: original.status });
+      },
+    });
     const retentionDays = settings.stimulusRetentionDays;
     return {
       service: { countReceived },

@@ -32,6 +32,8 @@ export interface ReplayOptions {
   readonly audit: Audit;
   readonly sources: Pick<Sources, "sourceOf">;
   readonly intake: Intake;
+  /** Told of an original whose replay is over. */
+  readonly concluded: (tenant: string, id: string) => Promise<void>;
   readonly report: (event: string, facts: Record<string, unknown>) => void;
   /** Unix milliseconds. */
   readonly now: () => number;
@@ -60,7 +62,7 @@ const reservedMs = replayTimeoutSeconds * 1000;
 const atOnce = 16;
 const beginWithinMs = 60_000;
 
-export function createReplays({ sql, records, audit, sources, intake, report, now }: ReplayOptions) {
+export function createReplays({ sql, records, audit, sources, intake, concluded, report, now }: ReplayOptions) {
   /** Holds a stimulus, or the original of a replay that failed. @throws Problem 404 */
   async function hold(tx: Transaction, tenant: string, id: string): Promise<HeldRow & { readonly id: string }> {
     const row = await records.hold(tx, tenant, id);
@@ -139,6 +141,9 @@ export function createReplays({ sql, records, audit, sources, intake, report, no
       return { answer, replayOf: id };
     } finally {
       if (!request.force) await release(actor.tenant, id);
+      concluded(actor.tenant, id).catch((error: unknown) => {
+        report("changes_not_told", { tenant: actor.tenant, stimulus_id: id, error: String(error) });
+      });
     }
   }
 

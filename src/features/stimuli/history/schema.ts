@@ -2,7 +2,7 @@
 
 import { type Static, Type } from "@sinclair/typebox";
 import { Nullable, Text } from "../../../../actors/kernel/schema.ts";
-import { StimulusElement, StimulusRecord } from "../../../../actors/stimulus/record.ts";
+import { ClassificationDetail, StimulusElement, StimulusRecord } from "../../../../actors/stimulus/record.ts";
 import { pagingQuery } from "../../../http/paging.ts";
 import { Uuid } from "../../../http/route.ts";
 import { Received, Routed } from "../intake/port.ts";
@@ -65,6 +65,7 @@ export const named = {
   Stimulus: StimulusRecord,
   StimulusDetail,
   StimulusElement,
+  StimulusClassification: ClassificationDetail,
   ReplayStimulus: ReplayBody,
   StimulusReplayed: ReplayRouted,
   ReplayReceived,

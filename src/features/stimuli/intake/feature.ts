@@ -1,12 +1,15 @@
 /** Intake: stimuli are accepted, stored, and brought to the run they start. */
 
 import { Gauge } from "prom-client";
+import { changes } from "../../changes/feature.ts";
+import { changesOfStimuli } from "../../changes/port.ts";
 import { defineFeature } from "../../feature.ts";
 import { limits } from "../../limits/feature.ts";
 import { runs } from "../../workflows/runs/feature.ts";
 import { waits } from "../../workflows/waits/feature.ts";
 import { classification } from "../classification/feature.ts";
 import { sources } from "../sources/feature.ts";
+import { exported } from "./exported.ts";
 import { stimulusMetrics } from "./metrics.ts";
 import { openStimuli } from "./open.ts";
 import { intakeRoutes } from "./routes.ts";
@@ -14,10 +17,12 @@ import { named } from "./schema.ts";
 
 export const intake = defineFeature({
   name: "stimuli/intake",
+  exported,
   tenantTables: ["stimuli", "stimulus_keys"],
   schemas: named,
-  needs: { sources, waits, classification, runs, limits },
-  open({ sql, tenants, drainMs, now, newId, info }, { sources, waits, classification, runs, limits }) {
+  needs: { changes, sources, waits, classification, runs, limits },
+  open({ sql, tenants, drainMs, now, newId, info }, { changes, sources, waits, classification, runs, limits }) {
+    const tell = changesOfStimuli(changes);
     const metrics = stimulusMetrics();
     const stimuli = openStimuli({
       sql,
@@ -31,7 +36,10 @@ export const intake = defineFeature({
       limiter: limits,
       classifier: classification,
       metrics,
-      report: info,
+      report(event, facts) {
+        info(event, facts);
+        tell(event, facts);
+      },
       now,
       newId,
     });

@@ -42,6 +42,9 @@ const timeoutSeconds = 170;
 /** What a caller of the API sends with a stimulus is no part of it. */
 const noHeaders = new Headers();
 
+/** As the sender writes it; signed as bytes. */
+const Payload = Type.Unknown({ examples: [{ ref: "refs/heads/main", after: "9fceb02" }] });
+
 /** Which names a source may have is checked first of all when a message is taken in. */
 const Source = Type.String({ "x-code": "invalid_source", "x-message": "This is no name of a source" });
 
@@ -50,6 +53,7 @@ export function intakeRoutes({ intake, deliver, filter, sourceOf, underWay, rate
     method: "POST",
     tag: "webhooks",
     headers: WebhookHeaders,
+    takes: { "application/json": Payload, "*/*": Type.String({ format: "binary" }) },
     responses: { 200: Type.Union([Routed, Handshake, IgnoredAnswer]), 202: Received },
     timeoutSeconds,
     refusals: [

@@ -10,6 +10,7 @@ import { references } from "../../references/feature.ts";
 import { secrets } from "../../secrets/feature.ts";
 import { definitions } from "../../workflows/definitions/feature.ts";
 import { bootSourcesFrom } from "./boot/boot.ts";
+import { exported } from "./exported.ts";
 import { createSources } from "./lookup.ts";
 import { createRouters } from "./routers/service.ts";
 import { sourceRoutes } from "./routes.ts";
@@ -27,6 +28,7 @@ export { guardsReplays } from "./wire.ts";
 
 export const sources = defineFeature({
   name: "stimuli/sources",
+  exported,
   tenantTables: ["stimulus_sources", "stimulus_routers"],
   schemas: named,
   needs: { agents, audit, encryption, definitions, references, secrets },

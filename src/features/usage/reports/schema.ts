@@ -35,4 +35,4 @@ export const UsageReport = Type.Object({
   totals: UsageTotals,
 });
 
-export const named = { UsageRow, UsageTotals };
+export const named = { UsageReport, UsageRow, UsageTotals };

@@ -9,7 +9,19 @@ import type { Sql } from "../../../store/postgres/pool.ts";
 import { answering, readPath } from "../paths.ts";
 import type { Content } from "../places/port.ts";
 import type { VolumeRow } from "../records.ts";
-import { FilesQuery, MkdirBody, MoveBody, PathQuery, StatQuery, Uploaded, UploadQuery, VolumeId } from "../schema.ts";
+import {
+  FileBytes,
+  FilesQuery,
+  MkdirBody,
+  MoveBody,
+  PathQuery,
+  StatQuery,
+  Uploaded,
+  UploadForm,
+  UploadHeaders,
+  UploadQuery,
+  VolumeId,
+} from "../schema.ts";
 import type { VolumeService } from "../service.ts";
 import { createChanges } from "./changes.ts";
 import { fileContent, sendFile } from "./download.ts";
@@ -120,6 +132,8 @@ export function fileRoutes({ sql, service, find, now, newId }: FileRoutesOptions
       ...write,
       params: VolumeId,
       query: UploadQuery,
+      headers: UploadHeaders,
+      takes: { "multipart/form-data": UploadForm, "application/octet-stream": FileBytes },
       responses: { 200: Uploaded },
       refusals: [
         "malformed_body",

@@ -6,6 +6,7 @@ import { defineFeature } from "../../feature.ts";
 import { references } from "../../references/feature.ts";
 import { securityContexts } from "../../security-contexts/feature.ts";
 import { workflowChoices } from "./choices.ts";
+import { exported } from "./exported.ts";
 import type { WorkflowFollower, WorkflowUse } from "./port.ts";
 import { workflowRecords } from "./records.ts";
 import { workflowRoutes } from "./routes.ts";
@@ -17,6 +18,7 @@ export type { Workflows } from "./service.ts";
 
 export const definitions = defineFeature({
   name: "workflows/definitions",
+  exported,
   tenantTables: ["workflows", "workflow_changes"],
   schemas: named,
   needs: { agents, audit, references, securityContexts },

@@ -34,7 +34,11 @@ import type { Workflows } from "./service.ts";
 const Ref = Type.Object({ ref: Type.String({ maxLength: 200 }) });
 const Version = Type.String({ maxLength: 256 });
 /** Room for a manifest inside a JSON wrapper, where every character may be escaped. */
-const manifestBody = rawBody({ limit: 2 * maxManifestBytes, schema: ManifestBody });
+const manifestBody = rawBody({
+  limit: 2 * maxManifestBytes,
+  schema: ManifestBody,
+  shown: ["application/json", "application/yaml", "text/plain"],
+});
 
 const callerOf = (call: Call): Caller => ({
   identity: call.identity,

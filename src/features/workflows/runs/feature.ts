@@ -34,6 +34,8 @@ import { commandActivity } from "./commands/commands.ts";
 import { registryLogins } from "./commands/registry-logins.ts";
 import { commandSecrets } from "./commands/secrets.ts";
 import { startSweepingCommands } from "./commands/sweep.ts";
+import { exported } from "./exported.ts";
+import { exportedRuns } from "./exported-records.ts";
 import { itemFacts } from "./items/facts.ts";
 import { itemRecords } from "./items/records.ts";
 import { mapResultsActivity } from "./items/results.ts";
@@ -62,6 +64,7 @@ export type { Runs } from "./service.ts";
 
 export const runs = defineFeature({
   name: "workflows/runs",
+  exported,
   tenantTables: ["workflow_runs", "workflow_maps", "workflow_items", "workflow_batches"],
   schemas: named,
   needs: {
@@ -231,6 +234,7 @@ export const runs = defineFeature({
         () => startErasing({ runtime, records, volumes, retentionDays, now, report: info }),
       ],
       endWork: (tenant) => endRuns({ runtime, records }, tenant),
+      exportedRecords: [exportedRuns(records, runs)],
       erase: (tenant) => eraseRuns({ runtime, records, volumes }, tenant),
       metrics: runMetrics(records),
     };

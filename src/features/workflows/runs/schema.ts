@@ -3,10 +3,11 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { AnyJson } from "../../../../actors/kernel/json.ts";
 import { Text, Time } from "../../../../actors/kernel/schema.ts";
-import { RunGraph } from "../../../../actors/workflow/run/record/graph.ts";
-import { RunElement, RunRecord } from "../../../../actors/workflow/run/record/record.ts";
+import { RunGraph, RunGraphEdge, RunGraphNode, RunGraphStep } from "../../../../actors/workflow/run/record/graph.ts";
+import { RunElement, RunRecord, ShownCompensation, WaitingFor } from "../../../../actors/workflow/run/record/record.ts";
 import { RunStatus } from "../../../../actors/workflow/run/state.ts";
 import { pagingQuery } from "../../../http/paging.ts";
+import { ItemElement } from "./items/schema.ts";
 import { WireEvent } from "./log.ts";
 import { MigrateBody, Migrated } from "./migrating/schema.ts";
 
@@ -184,6 +185,12 @@ export const named = {
   WorkflowRun: RunElement,
   WorkflowRunRecord: RunRecord,
   WorkflowRunGraph: RunGraph,
+  WorkflowRunNode: RunGraphNode,
+  WorkflowRunEdge: RunGraphEdge,
+  WorkflowRunStep: RunGraphStep,
+  WorkflowRunWait: WaitingFor,
+  WorkflowRunCompensation: ShownCompensation,
+  RunItem: ItemElement,
   WorkflowLog: LogPage,
   WorkflowEvent: WireEvent,
   SignalWorkflow: SignalBody,

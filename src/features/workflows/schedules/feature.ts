@@ -6,6 +6,7 @@ import { limits } from "../../limits/feature.ts";
 import { tenants } from "../../tenants/feature.ts";
 import { definitions } from "../definitions/feature.ts";
 import { runs } from "../runs/feature.ts";
+import { exported } from "./exported.ts";
 import { following } from "./following.ts";
 import { scheduleMetrics } from "./metrics.ts";
 import { eraseSchedules, releaseSchedules } from "./of-tenant.ts";
@@ -17,6 +18,7 @@ import { scheduledStartActivity } from "./start.ts";
 
 export const workflowSchedules = defineFeature({
   name: "workflows/schedules",
+  exported,
   tenantTables: ["workflow_schedules"],
   schemas: named,
   needs: { audit, definitions, limits, runs, tenants },

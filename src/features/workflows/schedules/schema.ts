@@ -44,7 +44,7 @@ export const BackfillBody = Type.Object(
     to: Type.String({ maxLength: 64, description: "ISO 8601, not in the future" }),
     overlap: Type.Optional(Overlap),
   },
-  { examples: [{ from: "2031-05-01T00:00:00Z", to: "2031-05-02T00:00:00Z", overlap: "queue" }] },
+  { examples: [{ from: "2026-05-01T00:00:00Z", to: "2026-05-02T00:00:00Z", overlap: "queue" }] },
 );
 export type BackfillBody = Static<typeof BackfillBody>;
 

@@ -264,7 +264,10 @@ export class Batch {
           state: text,
         });
       }
-      if (projections.has(kind)) changes.push({ kind, key, tenant, before, after: actor.state });
+      if (projections.has(kind)) {
+        const version = actor.state === null ? actor.version + 1 : actor.version;
+        changes.push({ kind, key, tenant, before, after: actor.state, version });
+      }
     }
     const statements: Statement[] = [];
     // In one order everywhere: commits of two nodes that share rows (counters) must not wait for each other in a circle.

@@ -83,7 +83,12 @@ export async function openFixture() {
   const report = (event: string) => void reports.push(event);
   const parts = { sql, records: historyRecords(sql), audit, report, now: Date.now };
   const history = createHistory(parts);
-  const replays = createReplays({ ...parts, intake, sources: { sourceOf: async () => null } });
+  const replays = createReplays({
+    concluded: async () => {},
+    ...parts,
+    intake,
+    sources: { sourceOf: async () => null },
+  });
   const app = createApp({
     routes: historyRoutes({ history, replays, sql, newId: Bun.randomUUIDv7, rates: async () => ({}) }),
     authenticator: believing,

@@ -102,7 +102,9 @@ test("rows follow the waits of a run and of its lines, and go with them", () => 
   const branch = (...currents: readonly (object | null)[]) =>
     state({ entry: 1, name: "B", work: { of: "branch", lines: currents.map((current) => ({ current })) } });
   const rows = (before: RunState | null, after: RunState | null) =>
-    waitRows([{ key: "r", tenant: "north", before, after }]).map(({ parameters }) => JSON.parse(String(parameters[0])));
+    waitRows([{ key: "r", tenant: "north", before, after, version: 1 }]).map(({ parameters }) =>
+      JSON.parse(String(parameters[0])),
+    );
   const row = (entry: number, source: string) => ({
     taker: "r",
     entry,
