@@ -75,6 +75,7 @@ export function ConsoleOutput({ story, version }: { readonly story: Story; reado
         role="log"
         aria-label="Console output"
         aria-live="off"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
         tabIndex={0}
         className="max-h-[min(36rem,65dvh)] overflow-auto bg-sunken py-2"
         onWheel={({ deltaY }) => deltaY < 0 && follow(false)}

@@ -7,7 +7,8 @@ import { Value } from "../../kit/json.tsx";
 import { Empty } from "../../kit/page.tsx";
 import { Badge, Status } from "../../kit/status.tsx";
 import { inert, Lines } from "../../kit/text.tsx";
-import type { Story, Turn } from "./story.ts";
+import type { Turn } from "./span.ts";
+import type { Story } from "./story.ts";
 
 /** So many turns are drawn at first. */
 const firstShown = 20;

@@ -32,7 +32,11 @@ export function Files({ id, isOver }: { readonly id: string; readonly isOver: bo
         {items.map((entry) => {
           const depth = entry.path.split("/").length - 2;
           const style = { paddingLeft: 8 + depth * 14 };
-          const name = <bdi className="min-w-0 flex-1 truncate text-left">{inert(entry.name)}</bdi>;
+          const name = (
+            <bdi key="name" className="min-w-0 flex-1 truncate text-left">
+              {inert(entry.name)}
+            </bdi>
+          );
           return entry.is_dir ? (
             <div key={entry.path} style={style} className="flex items-center gap-2 py-1 text-ink-soft">
               <Folder aria-hidden className="size-4 shrink-0" />

@@ -11,7 +11,7 @@ import { Value } from "../../kit/json.tsx";
 import { Status } from "../../kit/status.tsx";
 import { Copyable, inert, Lines } from "../../kit/text.tsx";
 import { durationText, useNow } from "../../kit/time.tsx";
-import type { Span } from "./story.ts";
+import type { Span } from "./span.ts";
 import { spanIcons } from "./waterfall.tsx";
 
 export function SpanPanel({

@@ -3,60 +3,18 @@
  * child executions. Each is a span of time; a reader adds events one by one, in their order, each once.
  */
 
-export type SpanKind = "iteration" | "model" | "tool" | "judge" | "child" | "sandbox" | "handler" | "note";
-
-export interface Span {
-  readonly id: string;
-  readonly kind: SpanKind;
-  name: string;
-  /** Unix ms. */
-  readonly start: number;
-  /** Null: it goes on. */
-  end: number | null;
-  status: string;
-  readonly iteration: number | null;
-  readonly depth: number;
-  tokens: { readonly input: number; readonly output: number } | null;
-  /** What went in and came out; undefined: not told to this reader. */
-  input?: unknown;
-  output?: unknown;
-  error: string | null;
-  /** Further facts: a model's name, a score. */
-  facts: readonly (readonly [name: string, value: string])[];
-  /** The execution that it is. */
-  childId: string | null;
-  approvalId: string | null;
-  /** While people were asked. */
-  waits: { from: number; to: number | null }[];
-}
-
-export interface ConsolePart {
-  readonly iteration: number;
-  readonly stream: "stdout" | "stderr";
-  readonly content: string;
-  readonly at: number;
-  readonly callId: string | null;
-  readonly isCut: boolean;
-}
-
-/** One turn of the conversation with a model. */
-export interface Turn {
-  readonly id: string;
-  readonly iteration: number;
-  readonly model: string;
-  readonly at: number;
-  readonly prompt: string | null;
-  readonly response: string | null;
-  readonly tokens: { readonly input: number; readonly output: number };
-  readonly calls: Span[];
-}
-
-type Fields = Readonly<Record<string, unknown>>;
-
-const text = (value: unknown): string => (typeof value === "string" ? value : "");
-const textOrNull = (value: unknown): string | null => (typeof value === "string" ? value : null);
-const number = (value: unknown): number => (typeof value === "number" ? value : 0);
-const moment = (value: unknown): number => Date.parse(text(value));
+import {
+  type ConsolePart,
+  errorIn,
+  type Fields,
+  moment,
+  number,
+  type Span,
+  type SpanKind,
+  type Turn,
+  text,
+  textOrNull,
+} from "./span.ts";
 
 export class Story {
   readonly spans: Span[] = [];
@@ -135,6 +93,14 @@ export class Story {
         this.closeIteration("failed", moment(fields.failed_at));
         return;
       }
+      default:
+        this.applyCalls(name, fields, id);
+    }
+  }
+
+  /** What is called: sandboxes, images, models, children. */
+  private applyCalls(name: string, fields: Fields, id: string): void {
+    switch (name) {
       case "instance_spawned":
         this.sandbox = this.open("sandbox", "Sandbox", this.see(moment(fields.spawned_at)), id, 1, {
           facts: [["Instance", text(fields.instance_id)]],
@@ -161,7 +127,8 @@ export class Story {
         this.pull = null;
         return;
       case "llm_interaction":
-        return this.model(fields, id);
+        this.model(fields, id);
+        return;
       case "llm_call_failed": {
         const at = this.see(moment(fields.timestamp));
         const start = Math.max(this.thinkingSince, at - number(fields.elapsed_ms));
@@ -198,6 +165,14 @@ export class Story {
         if (span !== undefined) this.close(span, text(fields.outcome), moment(fields.completed_at));
         return;
       }
+      default:
+        this.applyRest(name, fields, id);
+    }
+  }
+
+  /** Judges, handlers, notes and the end. */
+  private applyRest(name: string, fields: Fields, id: string): void {
+    switch (name) {
       case "gradient_validation_performed": {
         const at = this.see(moment(fields.validated_at));
         const score = number(fields.score);
@@ -266,13 +241,17 @@ export class Story {
         );
         return;
       case "execution_completed":
-        return this.finish("completed", moment(fields.completed_at));
+        this.finish("completed", moment(fields.completed_at));
+        return;
       case "execution_failed":
-        return this.finish("failed", moment(fields.failed_at));
+        this.finish("failed", moment(fields.failed_at));
+        return;
       case "execution_cancelled":
-        return this.finish("cancelled", moment(fields.cancelled_at));
+        this.finish("cancelled", moment(fields.cancelled_at));
+        return;
       case "execution_timed_out":
-        return this.finish("timed_out", moment(fields.timed_out_at));
+        this.finish("timed_out", moment(fields.timed_out_at));
+        return;
       default:
         if (name.startsWith("tool_call_")) this.tool(name, fields, id);
     }
@@ -304,15 +283,8 @@ export class Story {
   }
 
   private tool(name: string, fields: Fields, id: string): void {
-    const callId = text(fields.call_id);
     const at = this.see(moment(fields.started_at ?? fields.completed_at ?? fields.at));
-    let span = this.calls.get(callId);
-    if (span === undefined || (span.end !== null && name !== "tool_call_completed")) {
-      const start = name === "tool_call_completed" ? at - number(fields.duration_ms) : at;
-      span = this.open("tool", text(fields.tool_name), start, id, 1, { iteration: number(fields.iteration_number) });
-      this.calls.set(callId, span);
-      this.turns.at(-1)?.calls.push(span);
-    }
+    const span = this.callOf(name, fields, id, at);
     if (fields.arguments !== undefined) span.input = fields.arguments;
     if (name === "tool_call_waiting") {
       span.status = "waiting";
@@ -327,14 +299,31 @@ export class Story {
     } else if (name === "tool_call_rejected" || name === "tool_call_withdrawn") {
       span.error ??= textOrNull(fields.code) ?? (name === "tool_call_rejected" ? "rejected" : "withdrawn");
       this.close(span, name === "tool_call_rejected" ? "rejected" : "cancelled", at);
-    } else {
-      if (fields.result !== undefined) span.output = fields.result;
-      const code = fields.exit_code;
-      if (typeof code === "number") span.facts = [["Exit code", String(code)]];
-      this.close(span, text(fields.status), at);
-      if (span.status !== "succeeded") span.error ??= errorIn(fields.result) ?? span.status.replaceAll("_", " ");
-    }
+    } else this.answered(span, fields, at);
     if (span.end !== null) this.thinkingSince = at;
+  }
+
+  /** The call that an event tells of; one that ended may be told to begin again. */
+  private callOf(name: string, fields: Fields, id: string, at: number): Span {
+    const callId = text(fields.call_id);
+    const known = this.calls.get(callId);
+    const isEnd = name === "tool_call_completed";
+    if (known !== undefined && (known.end === null || isEnd)) return known;
+    const start = isEnd ? at - number(fields.duration_ms) : at;
+    const span = this.open("tool", text(fields.tool_name), start, id, 1, {
+      iteration: number(fields.iteration_number),
+    });
+    this.calls.set(callId, span);
+    this.turns.at(-1)?.calls.push(span);
+    return span;
+  }
+
+  private answered(span: Span, fields: Fields, at: number): void {
+    if (fields.result !== undefined) span.output = fields.result;
+    const code = fields.exit_code;
+    if (typeof code === "number") span.facts = [["Exit code", String(code)]];
+    this.close(span, text(fields.status), at);
+    if (span.status !== "succeeded") span.error ??= errorIn(fields.result) ?? span.status.replaceAll("_", " ");
   }
 
   private open(
@@ -395,11 +384,4 @@ export class Story {
     if (at > this.latest) this.latest = at;
     return at;
   }
-}
-
-/** What a result of a tool says went wrong. */
-function errorIn(result: unknown): string | null {
-  if (typeof result !== "object" || result === null) return null;
-  const { error, message } = result as Fields;
-  return textOrNull(message) ?? textOrNull(error);
 }

@@ -8,7 +8,7 @@ import { ButtonLink } from "../../kit/button.tsx";
 import { classes } from "../../kit/classes.ts";
 import { inert } from "../../kit/text.tsx";
 import { Ago, durationText, useNow } from "../../kit/time.tsx";
-import type { Span } from "./story.ts";
+import type { Span } from "./span.ts";
 
 type Look = "violet" | "info" | "bad" | "warn";
 

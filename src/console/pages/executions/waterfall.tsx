@@ -6,7 +6,8 @@ import { classes } from "../../kit/classes.ts";
 import { Status, toneOf } from "../../kit/status.tsx";
 import { inert } from "../../kit/text.tsx";
 import { durationText, useNow } from "../../kit/time.tsx";
-import type { Span, SpanKind, Story } from "./story.ts";
+import type { Span, SpanKind } from "./span.ts";
+import type { Story } from "./story.ts";
 
 const rowHeight = 30;
 
