@@ -25,7 +25,7 @@ export function Home() {
   return (
     <Page title="Home">
       <ScriptedOnly />
-      {isFresh && <Samples open={any.data.items.length === 0} />}
+      {isFresh && <Samples open />}
       <Needs />
       <LastDay />
       <div className="grid min-w-0 grid-cols-1 items-start gap-4 xl:grid-cols-[2fr_1fr]">
