@@ -43,7 +43,7 @@ export function consoleRoutes(node: Node, signIn: SignInIssuers): Route[] {
       summary: "A page of the console, or a file of it",
       hidden: true,
       params: Type.Object({ "*": Type.String() }),
-      responses: { 200: media("text/html") },
+      responses: { 200: media("*/*") },
       handler: async ({ params, request, url }) => {
         const path = params["*"];
         const file = path.startsWith("assets/") ? path.slice("assets/".length) : null;

@@ -9,7 +9,7 @@ import { Ago, Duration } from "../../kit/time.tsx";
 
 type Record = Schemas["ExecutionRecord"];
 
-const link = "text-accent no-underline hover:underline";
+const link = "text-accent underline hover:no-underline";
 
 /** A few figures, the most asked ones. */
 export function Figures({ record }: { readonly record: Record }) {
