@@ -1,4 +1,5 @@
 /** The fields of a JSON Schema; loaded when the first form of a schema is shown. */
+// The package's index asks for the validator of its own tests, which compiles with eval and is not installed.
 import Form from "@rjsf/core/lib/components/Form.js";
 import type { RJSFSchema } from "@rjsf/utils";
 import { useState } from "react";

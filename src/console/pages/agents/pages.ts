@@ -1,3 +1,7 @@
 import type { PageEntry } from "../../app/page-entry.ts";
 
-export const agentPages: readonly PageEntry[] = [];
+export const agentPages: readonly PageEntry[] = [
+  { path: "/agents", load: () => import("./list.tsx"), name: "Agents" },
+  { path: "/agents/new", load: () => import("./new.tsx"), name: "NewAgent" },
+  { path: "/agents/$id", load: () => import("./agent.tsx"), name: "Agent" },
+];

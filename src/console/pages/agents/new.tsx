@@ -1,0 +1,29 @@
+/** A new agent, from a manifest with comments. */
+import { useNavigate } from "@tanstack/react-router";
+import { Page } from "../../kit/page.tsx";
+import { Command } from "../../kit/text.tsx";
+import { ManifestEditor } from "./manifest-editor.tsx";
+import { template } from "./template.ts";
+
+export function NewAgent() {
+  const navigate = useNavigate();
+  return (
+    <Page
+      title="New agent"
+      about={
+        <span className="flex min-w-0 flex-wrap items-center gap-2">
+          Change what is below and deploy it. From a terminal:
+          <Command text="npm run -s svc -- agents deploy agent.yaml" />
+        </span>
+      }
+    >
+      <ManifestEditor
+        first={template}
+        deployed={null}
+        onDeployed={({ agent_id: id }) =>
+          void navigate({ to: "/agents/$id" as never, params: { id } as never, search: { tab: "run" } as never })
+        }
+      />
+    </Page>
+  );
+}

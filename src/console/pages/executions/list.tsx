@@ -1,0 +1,184 @@
+/** All executions of the tenant, newest first. */
+import { useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { Activity, Ban, RotateCcw } from "lucide-react";
+import { useState } from "react";
+import { answer } from "../../../programs/client/client.ts";
+import { svc } from "../../app/api.ts";
+import { useCan } from "../../app/session.ts";
+import { Bulk, type BulkWork } from "../../kit/bulk.tsx";
+import { Button, ButtonLink } from "../../kit/button.tsx";
+import { ChoiceFilter, FilterBar, type Filters, SearchFilter, useFilters } from "../../kit/filters.tsx";
+import { useList } from "../../kit/list.ts";
+import { Empty, Page } from "../../kit/page.tsx";
+import { DataTable } from "../../kit/table.tsx";
+import { Command } from "../../kit/text.tsx";
+import { cancel, isLive, retry } from "./actions.tsx";
+import { AgentFilter } from "./agent-filter.tsx";
+import { executionColumns, type Row } from "./columns.tsx";
+
+const statuses = ["pending", "running", "completed", "failed", "timed_out", "cancelled"].map((value) => ({
+  value,
+  label: value.replaceAll("_", " "),
+}));
+
+const spans = [
+  { value: "1h", label: "last hour" },
+  { value: "24h", label: "last 24 hours" },
+  { value: "7d", label: "last 7 days" },
+  { value: "30d", label: "last 30 days" },
+];
+const spanMs: Readonly<Record<string, number>> = { "1h": 3.6e6, "24h": 8.64e7, "7d": 6.048e8, "30d": 2.592e9 };
+const names = ["q", "status", "agent", "since"];
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** What the list is asked for. A text with `=` is a label. */
+function queryOf({ q = "", status, agent, since = "", label }: Filters) {
+  const labels = [...(label === undefined ? [] : [label]), ...(q.includes("=") ? q.split(/\s+/) : [])];
+  const ago = spanMs[since];
+  return {
+    ...(status === undefined ? {} : { status }),
+    ...(agent === undefined ? {} : { agent_id: agent }),
+    ...(labels.length === 0 ? {} : { label: labels }),
+    // By the minute: the same filter is the same list.
+    ...(ago === undefined
+      ? {}
+      : { started_after: new Date(Math.floor((Date.now() - ago) / 60_000) * 60_000).toISOString() }),
+  };
+}
+
+export function Executions() {
+  const can = useCan();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const [filters] = useFilters();
+  const [work, setWork] = useState<BulkWork<Row> | null>(null);
+  const { q = "", status, agent, since, label } = filters;
+  const list = useList(["execution", "list", { q: q.includes("=") ? q : "", status, agent, since, label }], (cursor) =>
+    answer(svc.GET("/v1/executions", { params: { query: { ...queryOf(filters), cursor, limit: 100 } as never } })),
+  );
+  const id = q.trim();
+  const words = q.includes("=") || uuid.test(id) ? "" : id.toLowerCase();
+  const rows = words === "" ? list.rows : list.rows.filter((row) => searched(row).includes(words));
+  const isFiltered = [...names, "label"].some((name) => filters[name] !== undefined);
+  const close = () => {
+    setWork(null);
+    queries.invalidateQueries({ queryKey: ["execution"] }).catch(() => {});
+  };
+  return (
+    <Page title="Executions">
+      <FilterBar names={[...names, "label"]}>
+        <SearchFilter name="q" label="Id, label=value, or words of those shown" />
+        <ChoiceFilter name="status" label="Status" choices={statuses} />
+        <AgentFilter />
+        <ChoiceFilter name="since" label="Started" choices={spans} single />
+      </FilterBar>
+      {uuid.test(id) && (
+        <p className="m-0 flex flex-wrap items-center gap-2">
+          That is an id.
+          <ButtonLink small look="primary" to="/executions/$id" params={{ id }}>
+            Open the execution
+          </ButtonLink>
+          <ButtonLink small to="/executions" search={{ agent: id } as never}>
+            Executions of the agent
+          </ButtonLink>
+        </p>
+      )}
+      <DataTable
+        name="executions"
+        columns={executionColumns}
+        {...list}
+        rows={rows}
+        idOf={(row) => row.id}
+        linkOf={(row) => `/executions/${row.id}`}
+        {...(can("execution:cancel", "agent:execute")
+          ? { bulk: (selected: readonly Row[]) => <BulkActions selected={selected} onWork={setWork} /> }
+          : {})}
+        empty={
+          isFiltered ? (
+            <Empty title="No execution fits these filters">Remove a filter to see more.</Empty>
+          ) : (
+            <Empty
+              icon={Activity}
+              title="No agent has run yet"
+              actions={
+                can("agent:list") && (
+                  <Button look="primary" onClick={() => void navigate({ to: "/agents" })}>
+                    Choose an agent to run
+                  </Button>
+                )
+              }
+            >
+              <p className="mt-0 mb-2">An execution is one run of an agent. From a terminal:</p>
+              <Command text="npm run -s svc -- run hello-agent" />
+            </Empty>
+          )
+        }
+      />
+      <Bulk work={work} onClose={close} />
+    </Page>
+  );
+}
+
+const searched = (row: Row): string =>
+  [row.id, row.agent_name, row.summary, row.intent ?? "", row.error ?? "", row.error_code ?? ""]
+    .join(" ")
+    .toLowerCase();
+
+function BulkActions({
+  selected,
+  onWork,
+}: {
+  readonly selected: readonly Row[];
+  readonly onWork: (work: BulkWork<Row>) => void;
+}) {
+  const can = useCan();
+  const live = selected.filter(({ status }) => isLive(status));
+  const ended = selected.filter(({ status }) => !isLive(status));
+  const nameOf = (row: Row) => `${row.agent_name} ${row.id.slice(0, 8)}`;
+  return (
+    <>
+      {can("execution:cancel") && (
+        <Button
+          small
+          look="danger"
+          disabled={live.length === 0}
+          onClick={() =>
+            onWork({
+              title: `Cancel ${live.length === 1 ? "one execution" : `${live.length} executions`}?`,
+              about: "Those that have ended already are left out. What they wrote stays.",
+              verb: "Cancel them",
+              danger: true,
+              records: live,
+              nameOf,
+              act: (row) => cancel(row.id),
+            })
+          }
+        >
+          <Ban aria-hidden />
+          Cancel {live.length > 0 && live.length}
+        </Button>
+      )}
+      {can("agent:execute") && (
+        <Button
+          small
+          disabled={ended.length === 0}
+          onClick={() =>
+            onWork({
+              title: `Start ${ended.length === 1 ? "one execution" : `${ended.length} executions`} again?`,
+              about: "Each becomes a new execution with the same input and the same version of its agent.",
+              verb: "Start them",
+              records: ended,
+              nameOf,
+              act: (row) => retry(row.id),
+            })
+          }
+        >
+          <RotateCcw aria-hidden />
+          Retry {ended.length > 0 && ended.length}
+        </Button>
+      )}
+    </>
+  );
+}
