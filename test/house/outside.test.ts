@@ -5,6 +5,9 @@ import { readSources, resolveImport, type Source } from "./sources.ts";
 /** Folder → what its files may import beside packages. */
 const outside: Readonly<Record<string, readonly string[]>> = {
   "src/console/": ["src/console/", "src/programs/client/"],
+  // The daemon of a host is part of the command line, and keeps records of its own.
+  "src/programs/svc/edge/": ["src/programs/", "src/lib/", "actors/", "package.json"],
+  "src/programs/svc/version.ts": ["package.json"],
   "src/programs/svc/": ["src/programs/svc/", "src/programs/client/", "src/lib/"],
   "src/programs/client/": ["src/programs/client/"],
 };

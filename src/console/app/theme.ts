@@ -20,9 +20,3 @@ export function applyTheme(): void {
   if (theme === "system") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
 }
-
-/** Whether what is shown is dark now, for what draws itself (charts, editors). */
-export function isDark(): boolean {
-  const theme = chosenTheme();
-  return theme === "dark" || (theme === "system" && matchMedia("(prefers-color-scheme: dark)").matches);
-}

@@ -19,7 +19,7 @@ interface FieldProps {
 export const control =
   "h-8 w-full min-w-0 rounded-control border border-line-strong bg-surface px-2.5 text-ink outline-none hover:border-ink-faint focus-visible:border-accent focus-visible:ring-2 focus-visible:ring-accent/30 disabled:opacity-60 data-invalid:border-bad";
 
-export function Field({
+function Field({
   label,
   hint,
   error,

@@ -35,7 +35,7 @@ export function bytesText(bytes: number): string {
 }
 
 /** Fetches a file with the caller's identity and hands it to the browser. */
-export async function download({ url, name }: Pick<ShownFile, "url" | "name">): Promise<void> {
+async function download({ url, name }: Pick<ShownFile, "url" | "name">): Promise<void> {
   try {
     const response = await svc.send(url);
     const address = URL.createObjectURL(await response.blob());
@@ -49,7 +49,7 @@ export async function download({ url, name }: Pick<ShownFile, "url" | "name">): 
   }
 }
 
-export function DownloadButton({ file }: { readonly file: ShownFile }) {
+function DownloadButton({ file }: { readonly file: ShownFile }) {
   const [busy, setBusy] = useState(false);
   return (
     <Button

@@ -35,7 +35,7 @@ function PartView({ part }: { readonly part: Part }) {
 }
 
 /** A unified diff, a colour for what comes and goes. */
-export function Changes({ text }: { readonly text: string }) {
+function Changes({ text }: { readonly text: string }) {
   const lines = text.split("\n");
   return (
     <pre

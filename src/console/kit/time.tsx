@@ -37,7 +37,7 @@ const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "na
 const exact = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
 
 /** @returns `5m ago`, `in 3h`, `now` */
-export function agoText(at: number, present: number): string {
+function agoText(at: number, present: number): string {
   const seconds = Math.round((at - present) / 1_000);
   if (Math.abs(seconds) < 2) return "now";
   const [, size, unit] = steps.find(([limit]) => Math.abs(seconds) < limit) ?? [0, 1, "second" as const];

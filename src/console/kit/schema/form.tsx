@@ -53,5 +53,3 @@ export function Fields({ schema, value, onChange, onSubmit, strict, found }: Fie
     </Form>
   );
 }
-
-export { faultsOf };

@@ -75,7 +75,7 @@ export function Origin({ record }: { readonly record: Record }) {
   );
 }
 
-export const triggerText: Readonly<{ [T in Record["trigger"]]: string }> = {
+const triggerText: Readonly<{ [T in Record["trigger"]]: string }> = {
   api: "a call of the API",
   tool: "a tool call",
   workflow: "a workflow",

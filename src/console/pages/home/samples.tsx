@@ -83,7 +83,12 @@ function Card({ sample }: { readonly sample: Sample }) {
       <p className="m-0 flex-1 text-ink-soft">{sample.description}</p>
       <div className="flex flex-wrap items-center gap-2">
         {needed[sample.kind].every((scope) => can(scope)) && (
-          <Button look="primary" busy={step !== null} onClick={() => void start()} aria-label={`Run it: ${sample.title}`}>
+          <Button
+            look="primary"
+            busy={step !== null}
+            onClick={() => void start()}
+            aria-label={`Run it: ${sample.title}`}
+          >
             {step === null && <Play aria-hidden />}
             Run it
           </Button>

@@ -56,12 +56,14 @@ test("a replayed dead letter is a new stimulus, and is removed once that is rout
 });
 
 test("a replay with edited content carries that, and its original keeps its own", async () => {
-  const id = await fixture.dead({ content: "{\"n\":1}", content_type: "application/json" });
+  const id = await fixture.dead({ content: '{"n":1}', content_type: "application/json" });
   const { content_sha256 } = await one(id);
-  const { body } = await replay(id, { content: "{\"n\":2}" });
-  expect(await one(body.stimulus_id)).toMatchObject({ content: "{\"n\":2}", content_size: 7, replay_of: id });
-  expect(await one(id)).toMatchObject({ content: "{\"n\":1}", content_sha256, replayed_by: body.stimulus_id });
-  expect((await fixture.audited())[0]?.details).toMatchObject({ edited_sha256: expect.stringMatching(/^[0-9a-f]{64}$/) });
+  const { body } = await replay(id, { content: '{"n":2}' });
+  expect(await one(body.stimulus_id)).toMatchObject({ content: '{"n":2}', content_size: 7, replay_of: id });
+  expect(await one(id)).toMatchObject({ content: '{"n":1}', content_sha256, replayed_by: body.stimulus_id });
+  expect((await fixture.audited())[0]?.details).toMatchObject({
+    edited_sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+  });
   for (const content of [null, " ", "\ud800"])
     expect(await codeOf(replay(id, { content }))).toEqual([422, "validation_failed"]);
   expect(await codeOf(replay(id, { content: "x".repeat(1_048_577) }))).toEqual([413, "body_too_large"]);

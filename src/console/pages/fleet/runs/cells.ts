@@ -43,7 +43,7 @@ export const noView: RunView = {
 };
 
 /** Hosts in one part. */
-export const partSize = 100;
+const partSize = 100;
 /** Of the output of a host, so much of its end is kept, characters. */
 const keptOutput = 16_384;
 
@@ -59,8 +59,6 @@ const endedStatuses: ReadonlySet<string> = new Set([
 ]);
 export const isEnded = (status: string): boolean => endedStatuses.has(status);
 export const failedStatuses = ["err", "timed_out", "refused", "lost", "expired"] as const;
-export const isFailed = (status: string): boolean => failedStatuses.some((one) => one === status);
-
 interface Told {
   readonly node_id: string;
   readonly name: string;
@@ -125,7 +123,7 @@ export function createView() {
 
   return {
     hear({ event, data }: StreamedEvent): void {
-      // Each event has the shape that the contract of the stream gives to its name.
+      // The name of an event says which shape it has.
       switch (event) {
         case "fleet_started":
           began(data as Parameters<typeof began>[0]);

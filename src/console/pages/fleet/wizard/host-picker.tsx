@@ -9,7 +9,7 @@ import { Status } from "../../../kit/status.tsx";
 import { inert } from "../../../kit/text.tsx";
 
 /** The names of all hosts, for a search in the page. The service has at most 10,000 hosts of a tenant. */
-export function useHosts() {
+function useHosts() {
   return useQuery({
     queryKey: ["host", "list", "names"],
     queryFn: async () => {

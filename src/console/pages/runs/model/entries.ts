@@ -61,7 +61,7 @@ type Draft = Mutable<Omit<Entry, "attempts" | "children" | "iterations">> & {
 export const isAnswered = ({ status, rule }: Entry): boolean =>
   rule !== null && (status === "failed" || status === "timed_out");
 
-export const entryKey = (state: string, visit: number): string => `${state}:${visit}`;
+const entryKey = (state: string, visit: number): string => `${state}:${visit}`;
 
 /** @param events of the whole log, in order */
 export function entriesOf(events: readonly RunEvent[]): readonly Entry[] {
@@ -216,4 +216,4 @@ function iterationOf(entry: Draft, { iteration_number, details, timestamp }: Run
   return made;
 }
 
-export const numberOf = (value: unknown): number | null => (typeof value === "number" ? value : null);
+const numberOf = (value: unknown): number | null => (typeof value === "number" ? value : null);
