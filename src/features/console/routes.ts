@@ -56,7 +56,6 @@ export function consoleRoutes(node: Node, signIn: SignInIssuers): Route[] {
       summary: "Who is calling, and what they may do",
       tag: "auth",
       responses: { 200: Caller },
-      whileSuspended: true,
       handler: ({ identity, tenant }) =>
         reply(
           200,
