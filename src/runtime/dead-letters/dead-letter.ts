@@ -112,14 +112,3 @@ function toLine(row: Omit<Row, "body">): DeadLetterLine {
     replayed_at: row.replayed_at?.toISOString() ?? null,
   };
 }
-
-/**
- * The dead letters for a program that is no node.
- * @param sql with the service's schema
- * @returns null when no node has set the database up
- */
-export async function openDeadLetters(sql: Sql): Promise<DeadLetters | null> {
-  const [table] = await sql<{ found: boolean }[]>`select to_regclass('runtime_partitions') is not null as found`;
-  if (table?.found !== true) return null;
-  return (await readPartitioning(sql)).count === 0 ? null : new DeadLetters(sql);
-}

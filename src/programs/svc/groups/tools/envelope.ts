@@ -37,7 +37,7 @@ export function signedCall(key: SessionKey, token: string, call: ToolCall, now: 
  * `JSON.stringify` writes them, in the envelope as here.
  * @param value of JSON
  */
-export function canonical(value: unknown): string {
+function canonical(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((item) => canonical(item ?? null)).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value ?? null);
   const members = Object.entries(value).filter(([, member]) => member !== undefined);
