@@ -5,10 +5,16 @@ import { readSources, resolveImport, type Source } from "./sources.ts";
 /** Folder → what its files may import beside packages. */
 const outside: Readonly<Record<string, readonly string[]>> = {
   "src/console/": ["src/console/", "src/programs/client/"],
-  // The daemon of a host is part of the command line, and keeps records of its own.
-  "src/programs/svc/edge/": ["src/programs/", "src/lib/", "actors/", "package.json"],
-  "src/programs/svc/version.ts": ["package.json"],
-  "src/programs/svc/": ["src/programs/svc/", "src/programs/client/", "src/lib/"],
+  // The program of hosts runs the daemon, and shares with the service how frames and targets are written.
+  "src/programs/svc/edge/": [
+    "src/programs/svc/",
+    "src/programs/edge-daemon/",
+    "src/programs/",
+    "src/lib/",
+    "actors/",
+    "package.json",
+  ],
+  "src/programs/svc/": ["src/programs/svc/", "src/programs/client/", "src/lib/", "package.json"],
   "src/programs/client/": ["src/programs/client/"],
 };
 

@@ -29,7 +29,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   };
   try {
     // The verbs of hosts read their words themselves: some of them run for months.
-    if (firstWord(words) === "edge" && !asksForHelp(words)) {
+    if (firstWord(words) === "edge" && !asksForHelp(words) && !asksForList(words)) {
       const { runEdge } = await import("./groups/edge/run.ts");
       return await runEdge(words, io);
     }
@@ -113,6 +113,14 @@ function asksForHelp(words: readonly string[]): boolean {
   const end = words.indexOf("--");
   const own = end === -1 ? words : words.slice(0, end);
   return own.includes("--help") || own.includes("-h") || own.at(-1) === "edge";
+}
+
+/** Lists of hosts and of what belongs to them are lists like all others. */
+function asksForList(words: readonly string[]): boolean {
+  const [verb = "", noun = "", next = ""] = words.slice(firstWordAt(words) + 1);
+  if (/^(ls|list)$/.test(verb)) return true;
+  if (/^(token|group)$/.test(verb)) return /^(ls|list)$/.test(noun);
+  return verb === "fleet" && noun === "runs" && (next === "" || next.startsWith("-"));
 }
 
 /** Options of the program that have a value, which is no command. */

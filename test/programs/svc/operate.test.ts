@@ -201,7 +201,7 @@ test("a dead letter is shown and replayed once", async () => {
   expect((await says(["dead-letters", "replay", id])).code).toBe(4);
 });
 
-test("billing and members of a person's team, without a payment provider", async () => {
+test("members of a team; billing without a payment provider says why it refuses", async () => {
   const who = { username: "root", email: "root@team.test", sub: "root", tier: "business", expires_in: "3600" };
   const token = await node.token(who, "svc-consumer");
   const made = await node.call(

@@ -308,9 +308,16 @@ test("every list is an array of records, in the same order each time, or a table
 test("svc edge has the sign-in and options of the others, and ends with the same codes", async () => {
   const token = await run(["edge", "token", "create", "--name", "web-1"]);
   expect([token.code, token.out.split(".").length]).toEqual([0, 3]);
-  expect((await json("edge", "ls")).items).toEqual([]);
-  expect((await json("edge", "token", "ls")).items.length).toBe(1);
+  expect(await json("edge", "ls")).toEqual([]);
+  expect((await json("edge", "token", "ls")).length).toBe(1);
   expect((await json("edge", "fleet", "preview", "all")).count).toBe(0);
+  expect(await json("edge", "group", "ls")).toEqual([]);
+  expect((await json("edge", "group", "create", "web", "--selector", "tags=web")).name).toBe("web");
+  const columns = await run(["edge", "group", "ls", "--columns", "name,hosts"]);
+  expect(columns.out).toMatch(/^NAME +HOSTS\nweb +0\n$/);
+  expect((await run(["edge", "fleet", "runs", "--yaml"])).out).toBe("[]\n");
+  expect((await run(["edge", "fleet", "runs", "--follow"])).code).toBe(2);
+  expect((await run(["edge", "fleet", "runs", crypto.randomUUID()])).code).toBe(4);
   expect((await run(["edge", "host", "hold", "none"])).code).toBe((await run(["agents", "get", "none"])).code);
   for (const key of ["none"]) {
     const [edge, agents] = [

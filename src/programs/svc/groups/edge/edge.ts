@@ -4,6 +4,7 @@ import { Option } from "commander";
 import type { VerbEntry } from "../../edge/command/run-command.ts";
 import { verbs } from "../../edge/verbs.ts";
 import { addGroup } from "../../frame/verb.ts";
+import { lists } from "./lists.ts";
 
 /** What the words before a verb are about. */
 const summaries: Readonly<Record<string, string>> = {
@@ -27,6 +28,8 @@ async function addEdgeVerb(group: Command, { name, meaning, load }: VerbEntry): 
     (at, word) => at.commands.find((one) => one.name() === word) ?? addGroup(at, word, summaries[word] ?? word),
     group,
   );
+  const list = lists[name];
+  if (list !== undefined) return list(parent);
   const { usage, flags } = await load();
   const command = parent.command(last).summary(meaning).description(meaning).usage(`${usage} [options]`.trim());
   for (const [flag, { kind, value = "VALUE", meaning: about }] of Object.entries(flags)) {
