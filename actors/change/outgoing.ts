@@ -50,7 +50,7 @@ export class Outgoing {
     this.#size++;
   }
 
-  /** The changes of a tenant that may be told now, at most `limit`. @param now Infinity: all, whatever their time */
+  /** The changes of a tenant that may be told now, at most `limit`. @param now Infinity: all, at any time */
   due(tenant: string, now: number, limit: number): readonly RecordChange[] {
     const due: RecordChange[] = [];
     for (const { change, notBefore } of this.#tenants.get(tenant)?.values() ?? []) {

@@ -53,7 +53,6 @@ async function build(folder: string): Promise<void> {
   const entry = nameOf(app, "main", "js");
   const index: Index = { page: page(entry, nameOf(app, "main", "css"), nameOf(worker, "events-worker", "js")), files };
   await writeFile(join(draft, "index.json"), JSON.stringify(index));
-  await rm(folder, { recursive: true, force: true });
   await rename(draft, folder).catch(async (error: NodeJS.ErrnoException) => {
     // Another process has built the same meanwhile.
     if (error.code !== "ENOTEMPTY" && error.code !== "EEXIST") throw error;

@@ -1,8 +1,8 @@
 /**
  * One connection for each stream of events, shared by all tabs of the browser: a SharedWorker. Tabs say what they want to
- * hear and lend their tokens; where a browser has no shared workers, `app/streams.ts` runs the same within the tab.
+ * hear and lend their tokens; where a browser has no shared workers, `src/console/app/streams/streams.ts` runs the same within the tab.
  */
-import { openShares } from "./app/shared-streams.ts";
+import { openShares } from "./app/streams/shared-streams.ts";
 
 interface WorkerScope {
   onconnect: ((event: MessageEvent) => void) | null;

@@ -6,6 +6,9 @@ import type { LogDefinition } from "../../actors/kernel/effect.ts";
 import type { Json } from "../../actors/kernel/json.ts";
 import type { AskedTypeOf, BodyOf, Messages, Protocol, ReplyOf, TypeOf } from "../../actors/kernel/message.ts";
 import type { Transaction } from "../store/postgres/pool.ts";
+import type { DeadLetter, DeadLetterFilter, DeadLetterLine, DeadLetterPlace } from "./dead-letters/letter.ts";
+
+export type { DeadLetterLine } from "./dead-letters/letter.ts";
 
 export { AskTimeout, isServiceAway, MailboxFull, MessageRejected, RuntimeUnavailable } from "./failures.ts";
 
@@ -207,35 +210,6 @@ export interface Statement {
   readonly text: string;
   readonly parameters: readonly unknown[];
 }
-
-/** A dead letter as lists have it. */
-export interface DeadLetterLine {
-  readonly id: string;
-  /** Of the actor; empty where the mailbox entry itself was damaged, which cannot be sent again. */
-  readonly kind: string;
-  readonly key: string;
-  readonly tenant: string;
-  /** Of the message. */
-  readonly type: string;
-  readonly error: string;
-  readonly attempts: number;
-  readonly created_at: string;
-  readonly replayed_at: string | null;
-}
-
-export interface DeadLetter extends DeadLetterLine {
-  readonly body: Json;
-}
-
-/** Which dead letters a list has. */
-export interface DeadLetterFilter {
-  readonly tenant?: string;
-  readonly kind?: string;
-  readonly since?: Date;
-}
-
-/** A place in such a list: `created_at` to the microsecond, as PostgreSQL writes it, and the id. */
-export type DeadLetterPlace = readonly [createdAt: string, id: string];
 
 /** Gets entries in order. `ended` says that the actor was erased: nothing will follow. */
 export type TailListener = (entries: readonly LogEntry[], ended: boolean) => void;

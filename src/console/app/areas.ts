@@ -1,6 +1,6 @@
 /** The places that the caller may see. */
 import { type Area, areas } from "./navigation.ts";
-import { useCan, useMe } from "./session.ts";
+import { useCan, useMe } from "./session/session.ts";
 
 export function useAreas(): readonly Area[] {
   const can = useCan();

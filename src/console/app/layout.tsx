@@ -2,15 +2,15 @@
 import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import { BookOpen, LogOut, Menu as MenuIcon, Monitor, Moon, Search, Sun, UserRound, WifiOff, X } from "lucide-react";
 import { lazy, Suspense, useEffect, useState } from "react";
-import { Button, IconButton } from "../kit/button.tsx";
-import { classes } from "../kit/classes.ts";
-import { Menu } from "../kit/menu.tsx";
+import { Button, IconButton } from "../kit/controls/button.tsx";
+import { classes } from "../kit/controls/classes.ts";
+import { Menu } from "../kit/controls/menu.tsx";
 import { useAreas } from "./areas.ts";
-import { useLive } from "./live.ts";
 import { Mark } from "./mark.tsx";
-import { serviceUrl } from "./place.ts";
-import { signOut, useMe, useSession } from "./session.ts";
-import type { Connection } from "./streams.ts";
+import { serviceUrl } from "./session/place.ts";
+import { signOut, useMe, useSession } from "./session/session.ts";
+import { useLive } from "./streams/live.ts";
+import type { Connection } from "./streams/streams.ts";
 import { chooseTheme, chosenTheme, type Theme } from "./theme.ts";
 import { useWaitingApprovals } from "./waiting.ts";
 

@@ -1,6 +1,6 @@
 /** An address that leads nowhere. */
 import { Compass } from "lucide-react";
-import { ButtonLink } from "../kit/button.tsx";
+import { ButtonLink } from "../kit/controls/button.tsx";
 import { Empty, Page } from "../kit/page.tsx";
 
 export function Lost() {

@@ -21,12 +21,10 @@ import {
   Route,
   ScrollText,
   Server,
-  ShieldCheck,
   TriangleAlert,
   Users,
   Webhook,
   Workflow,
-  Wrench,
 } from "lucide-react";
 
 export interface Place {
@@ -84,20 +82,6 @@ export const areas: readonly Area[] = [
   {
     title: "Control",
     places: [
-      {
-        path: "/tools",
-        title: "Tools",
-        icon: Wrench,
-        scopes: ["tool_server:read", "agent:read"],
-        words: "mcp servers",
-      },
-      {
-        path: "/security-contexts",
-        title: "Security contexts",
-        icon: ShieldCheck,
-        scopes: ["security_context:read"],
-        words: "policy allow deny",
-      },
       {
         path: "/fleet",
         title: "Fleet",

@@ -15,7 +15,7 @@ import { volumePages } from "../pages/volumes/pages.ts";
 import { workflowPages } from "../pages/workflows/pages.ts";
 import { Layout } from "./layout.tsx";
 import { Lost } from "./lost.tsx";
-import { consolePath } from "./place.ts";
+import { consolePath } from "./session/place.ts";
 
 /** Every page takes any filter as text: what is behind `?` is the page's own. */
 const texts = (search: Record<string, unknown>): Record<string, string> =>

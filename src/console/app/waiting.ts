@@ -2,8 +2,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { answer } from "../../programs/client/client.ts";
-import { svc } from "./api.ts";
-import { useCan } from "./session.ts";
+import { svc } from "./session/api.ts";
+import { useCan } from "./session/session.ts";
 
 export function useWaitingApprovals(): number {
   const can = useCan();

@@ -8,7 +8,7 @@ interface Page<T> {
 }
 
 /**
- * @param key begins with the kind of record and `"list"`, so that events renew it (`src/console/app/live.ts`)
+ * @param key begins with the kind of record and `"list"`, so that events renew it (`src/console/app/streams/live.ts`)
  * @param page fetches the page behind a cursor
  * @returns what `DataTable` takes
  */

@@ -2,9 +2,9 @@
 import { type LucideIcon, Search } from "lucide-react";
 import { type ReactNode, useEffect } from "react";
 import { ApiError } from "../../programs/client/errors.ts";
-import { Button } from "./button.tsx";
-import { classes } from "./classes.ts";
-import { Copyable, inert } from "./text.tsx";
+import { Button } from "./controls/button.tsx";
+import { classes } from "./controls/classes.ts";
+import { Copyable, inert } from "./values/text.tsx";
 
 /** Sets the tab's title; a count of what waits stands before it (see `layout.tsx`). */
 export function useTitle(title: string): void {

@@ -2,7 +2,7 @@
 import { CSPProvider } from "@base-ui/react/csp-provider";
 import { Tooltip } from "@base-ui/react/tooltip";
 import type { ReactNode } from "react";
-import { Toasts } from "./toast.tsx";
+import { Toasts } from "./dialogs/toast.tsx";
 
 export function Kit({ children }: { readonly children: ReactNode }) {
   return (

@@ -13,9 +13,9 @@ import {
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { Columns3 } from "lucide-react";
 import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
-import { Button } from "./button.tsx";
-import { classes } from "./classes.ts";
-import { Checkbox } from "./field.tsx";
+import { Button } from "./controls/button.tsx";
+import { classes } from "./controls/classes.ts";
+import { Checkbox } from "./controls/field.tsx";
 import { Loading, Trouble } from "./page.tsx";
 
 const features = tableFeatures({ rowSelectionFeature, columnVisibilityFeature });

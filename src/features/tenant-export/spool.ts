@@ -1,6 +1,6 @@
 /**
  * A file of lines that is written before it is sent: an archive says how long a file is before it has its bytes, and
- * memory is for none of them. It has no name from its first moment on, so that nothing is left of it, whatever dies.
+ * memory is for none of them. It has no name from its first moment on, so that nothing is left of it when the node dies.
  */
 import { type FileHandle, mkdir, open, rm, statfs } from "node:fs/promises";
 import { join } from "node:path";

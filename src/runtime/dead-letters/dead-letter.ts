@@ -4,7 +4,7 @@ import type { Json } from "../../../actors/kernel/json.ts";
 import type { Sql, Transaction } from "../../store/postgres/pool.ts";
 import { partitionOf } from "../mailbox/partition.ts";
 import { readPartitioning } from "../ownership/partitions.ts";
-import type { DeadLetter, DeadLetterFilter, DeadLetterLine, DeadLetterPlace } from "../port.ts";
+import type { DeadLetter, DeadLetterFilter, DeadLetterLine, DeadLetterPlace } from "./letter.ts";
 
 interface Row {
   id: string;

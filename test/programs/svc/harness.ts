@@ -23,9 +23,9 @@ export interface SvcOptions {
   readonly directory?: string;
   /** Standard output is a terminal of so many columns. */
   readonly columns?: number;
-  /** Told whatever is written to standard error, as it comes. */
+  /** Told each text that is written to standard error, as it comes. */
   readonly heard?: (text: string) => void;
-  /** Told whatever is written to standard output. */
+  /** Told each text that is written to standard output. */
   readonly printed?: (text: string) => void;
   /** Runs another program: an editor, a browser. */
   readonly start?: (command: readonly string[]) => Promise<number | null>;

@@ -2,7 +2,7 @@
 import { MarkerType, MiniMap, Panel, ReactFlow, ReactFlowProvider, useReactFlow } from "@xyflow/react";
 import { ArrowDown, ArrowRight, Maximize, Minus, Plus } from "lucide-react";
 import { type KeyboardEvent, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
-import { IconButton } from "../button.tsx";
+import { IconButton } from "../controls/button.tsx";
 import type { FlowGraph, FlowProps } from "./graph.ts";
 import { type Direction, groupKey, place } from "./layout.ts";
 import { type GroupNode, GroupPart, type StateNode, StatePart, type WayEdge, WayPart } from "./parts.tsx";

@@ -21,9 +21,9 @@ import {
   RotateCcw,
   TimerOff,
 } from "lucide-react";
-import { classes } from "../classes.ts";
-import { type Tone, toneText, wordsOf } from "../status.tsx";
-import { inert } from "../text.tsx";
+import { classes } from "../controls/classes.ts";
+import { type Tone, toneText, wordsOf } from "../values/status.tsx";
+import { inert } from "../values/text.tsx";
 import type { FlowEdge, FlowNode } from "./graph.ts";
 import { type Direction, type Point, softLine } from "./layout.ts";
 import { pictureOf, resultTone } from "./state-look.ts";

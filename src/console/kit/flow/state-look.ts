@@ -16,7 +16,7 @@ import {
   Workflow,
   Wrench,
 } from "lucide-react";
-import { type Tone, toneOf } from "../status.tsx";
+import { type Tone, toneOf } from "../values/status.tsx";
 
 const pictures: Readonly<Record<string, LucideIcon>> = {
   Agent: Bot,

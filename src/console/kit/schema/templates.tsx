@@ -12,9 +12,9 @@ import {
 } from "@rjsf/utils";
 import { ArrowDown, ArrowUp, Plus, Trash2 } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { Button, IconButton } from "../button.tsx";
-import { control } from "../field.tsx";
-import { inert } from "../text.tsx";
+import { Button, IconButton } from "../controls/button.tsx";
+import { control } from "../controls/field.tsx";
+import { inert } from "../values/text.tsx";
 import { BaseInput } from "./widgets.tsx";
 
 const isContainer = (type: unknown): boolean => type === "object" || type === "array";

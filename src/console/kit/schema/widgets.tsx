@@ -12,8 +12,8 @@ import {
   type WidgetProps,
 } from "@rjsf/utils";
 import { useState } from "react";
-import { classes } from "../classes.ts";
-import { Checkbox, control } from "../field.tsx";
+import { classes } from "../controls/classes.ts";
+import { Checkbox, control } from "../controls/field.tsx";
 
 /** Texts of more than this many characters, and those that have line ends, get room for several lines. */
 const longText = 80;

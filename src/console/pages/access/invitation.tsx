@@ -3,10 +3,10 @@ import { useQueryClient } from "@tanstack/react-query";
 import { MailOpen } from "lucide-react";
 import { useState } from "react";
 import { answer, type Schemas } from "../../../programs/client/client.ts";
-import { svc } from "../../app/api.ts";
-import { Button, ButtonLink } from "../../kit/button.tsx";
+import { svc } from "../../app/session/api.ts";
+import { Button, ButtonLink } from "../../kit/controls/button.tsx";
 import { Empty, Page, Panel, Trouble } from "../../kit/page.tsx";
-import { inert } from "../../kit/text.tsx";
+import { inert } from "../../kit/values/text.tsx";
 
 /** `#token=…`, or the token alone. */
 function tokenIn(hash: string): string | null {

@@ -2,12 +2,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { answer, type Schemas } from "../../../programs/client/client.ts";
-import { svc } from "../../app/api.ts";
-import { Button } from "../../kit/button.tsx";
-import { Input, Select, TextArea } from "../../kit/field.tsx";
-import { FormDialog } from "../../kit/form.tsx";
-import { Copyable } from "../../kit/text.tsx";
-import { tell } from "../../kit/toast.tsx";
+import { svc } from "../../app/session/api.ts";
+import { Button } from "../../kit/controls/button.tsx";
+import { Input, Select, TextArea } from "../../kit/controls/field.tsx";
+import { FormDialog } from "../../kit/dialogs/form.tsx";
+import { tell } from "../../kit/dialogs/toast.tsx";
+import { Copyable } from "../../kit/values/text.tsx";
 
 type Way = "value" | "consent" | "device";
 type Device = Schemas["DeviceConsent"] & { readonly provider: string };

@@ -1,6 +1,6 @@
 /** How much of a limit is used. */
 import { Meter as Base } from "@base-ui/react/meter";
-import { classes } from "../../kit/classes.ts";
+import { classes } from "../../kit/controls/classes.ts";
 
 /** Above these shares the bar warns. */
 const warnShare = 0.75;

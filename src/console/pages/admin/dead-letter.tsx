@@ -4,16 +4,16 @@ import { useParams } from "@tanstack/react-router";
 import { Send } from "lucide-react";
 import { useState } from "react";
 import { answer } from "../../../programs/client/client.ts";
-import { svc } from "../../app/api.ts";
-import { useMe } from "../../app/session.ts";
-import { Button } from "../../kit/button.tsx";
-import { Confirm } from "../../kit/dialog.tsx";
-import { Value } from "../../kit/json.tsx";
+import { svc } from "../../app/session/api.ts";
+import { useMe } from "../../app/session/session.ts";
+import { Button } from "../../kit/controls/button.tsx";
+import { Confirm } from "../../kit/dialogs/dialog.tsx";
+import { tell } from "../../kit/dialogs/toast.tsx";
 import { Facts, Loading, Page, Panel, Trouble } from "../../kit/page.tsx";
-import { Status } from "../../kit/status.tsx";
-import { Copyable, Lines } from "../../kit/text.tsx";
-import { Ago } from "../../kit/time.tsx";
-import { tell } from "../../kit/toast.tsx";
+import { Value } from "../../kit/values/json.tsx";
+import { Status } from "../../kit/values/status.tsx";
+import { Copyable, Lines } from "../../kit/values/text.tsx";
+import { Ago } from "../../kit/values/time.tsx";
 
 export function DeadLetterPage() {
   const { id = "" } = useParams({ strict: false }) as { id?: string };

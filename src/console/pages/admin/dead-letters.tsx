@@ -1,17 +1,19 @@
 /** Messages that could not be processed: read, then sent again once the cause is gone. */
 import { useQueryClient } from "@tanstack/react-query";
 import { MailX } from "lucide-react";
+import { useState } from "react";
 import { answer, type Schemas } from "../../../programs/client/client.ts";
-import { svc } from "../../app/api.ts";
-import { useMe } from "../../app/session.ts";
-import { BulkButton } from "../../kit/each.tsx";
-import { ChoiceFilter, FilterBar, SearchFilter, useFilters } from "../../kit/filters.tsx";
+import { svc } from "../../app/session/api.ts";
+import { useMe } from "../../app/session/session.ts";
+import { Button } from "../../kit/controls/button.tsx";
+import { ChoiceFilter, FilterBar, SearchFilter, useFilters } from "../../kit/controls/filters.tsx";
+import { Bulk, type BulkWork } from "../../kit/dialogs/bulk.tsx";
 import { useList } from "../../kit/list.ts";
 import { Empty, Page } from "../../kit/page.tsx";
-import { Status } from "../../kit/status.tsx";
 import { type Column, DataTable } from "../../kit/table.tsx";
-import { inert } from "../../kit/text.tsx";
-import { Ago } from "../../kit/time.tsx";
+import { Status } from "../../kit/values/status.tsx";
+import { inert } from "../../kit/values/text.tsx";
+import { Ago } from "../../kit/values/time.tsx";
 
 type Letter = Omit<Schemas["DeadLetter"], "body">;
 
@@ -22,6 +24,17 @@ export function DeadLetters() {
   const { role } = useMe();
   const queries = useQueryClient();
   const [{ tenant, kind }] = useFilters();
+  const [asked, ask] = useState<BulkWork<Letter> | null>(null);
+  const replayOf = (selected: readonly Letter[]): BulkWork<Letter> => ({
+    title: "Send these messages again?",
+    about: "Do so once the cause is gone. Each is processed once, in the order of its receiver’s mailbox.",
+    verb: "Send again",
+    records: selected.filter(({ replayed_at }) => replayed_at === null),
+    nameOf: ({ id }) => id,
+    act: async ({ id }) => {
+      await svc.POST("/v1/admin/dead-letters/{id}/replay", { params: { path: { id } } });
+    },
+  });
   const list = useList(["dead_letter", "list", tenant, kind], (cursor) =>
     answer(svc.GET("/v1/admin/dead-letters", { params: { query: { limit: 100, cursor, tenant_id: tenant, kind } } })),
   );
@@ -73,16 +86,10 @@ export function DeadLetters() {
         linkOf={({ id }) => `/admin/dead-letters/${id}`}
         {...(mayReplay
           ? {
-              bulk: (selected: readonly Letter[], clear: () => void) => (
-                <BulkButton
-                  verb="Send again"
-                  things={selected.filter(({ replayed_at }) => replayed_at === null)}
-                  each={({ id }) => svc.POST("/v1/admin/dead-letters/{id}/replay", { params: { path: { id } } })}
-                  onDone={() => {
-                    clear();
-                    queries.invalidateQueries({ queryKey: ["dead_letter"] }).catch(() => {});
-                  }}
-                />
+              bulk: (selected: readonly Letter[]) => (
+                <Button small onClick={() => ask(replayOf(selected))}>
+                  Send again
+                </Button>
               ),
             }
           : {})}
@@ -91,6 +98,13 @@ export function DeadLetters() {
             Every message was processed.
           </Empty>
         }
+      />
+      <Bulk
+        work={asked}
+        onClose={() => {
+          ask(null);
+          queries.invalidateQueries({ queryKey: ["dead_letter"] }).catch(() => {});
+        }}
       />
     </Page>
   );

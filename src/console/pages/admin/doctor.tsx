@@ -2,12 +2,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { CircleAlert, CircleCheck, RefreshCw, TriangleAlert } from "lucide-react";
 import { answer, type Schemas } from "../../../programs/client/client.ts";
-import { svc } from "../../app/api.ts";
-import { Button } from "../../kit/button.tsx";
-import { classes } from "../../kit/classes.ts";
+import { svc } from "../../app/session/api.ts";
+import { Button } from "../../kit/controls/button.tsx";
+import { classes } from "../../kit/controls/classes.ts";
 import { Loading, Page, Trouble } from "../../kit/page.tsx";
-import { inert } from "../../kit/text.tsx";
-import { Ago } from "../../kit/time.tsx";
+import { inert } from "../../kit/values/text.tsx";
+import { Ago } from "../../kit/values/time.tsx";
 
 type Check = Schemas["DoctorCheck"];
 

@@ -3,13 +3,13 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Cpu, RefreshCw } from "lucide-react";
 import { useState } from "react";
 import { answer } from "../../../programs/client/client.ts";
-import { svc } from "../../app/api.ts";
-import { useMe } from "../../app/session.ts";
-import { Button } from "../../kit/button.tsx";
+import { svc } from "../../app/session/api.ts";
+import { useMe } from "../../app/session/session.ts";
+import { Button } from "../../kit/controls/button.tsx";
+import { tell, tellError } from "../../kit/dialogs/toast.tsx";
 import { Empty, Loading, Page, Panel, Trouble } from "../../kit/page.tsx";
-import { Badge } from "../../kit/status.tsx";
-import { inert } from "../../kit/text.tsx";
-import { tell, tellError } from "../../kit/toast.tsx";
+import { Badge } from "../../kit/values/status.tsx";
+import { inert } from "../../kit/values/text.tsx";
 
 export function Models() {
   const { role } = useMe();

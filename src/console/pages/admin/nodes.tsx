@@ -2,11 +2,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { Network } from "lucide-react";
 import { answer, type Schemas } from "../../../programs/client/client.ts";
-import { svc } from "../../app/api.ts";
+import { svc } from "../../app/session/api.ts";
 import { Empty, Facts, Loading, Page, Panel, Trouble } from "../../kit/page.tsx";
-import { Badge, Status } from "../../kit/status.tsx";
-import { Copyable } from "../../kit/text.tsx";
-import { Ago, durationText } from "../../kit/time.tsx";
+import { Badge, Status } from "../../kit/values/status.tsx";
+import { Copyable } from "../../kit/values/text.tsx";
+import { Ago, durationText } from "../../kit/values/time.tsx";
 import { Meter } from "../account/meter.tsx";
 
 type Node = Omit<Schemas["ClusterNode"], "grpc_address">;

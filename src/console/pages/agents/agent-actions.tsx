@@ -4,14 +4,14 @@ import { useNavigate } from "@tanstack/react-router";
 import { CirclePause, MoreHorizontal, Play, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { answer, type Schemas } from "../../../programs/client/client.ts";
-import { svc } from "../../app/api.ts";
-import { useCan } from "../../app/session.ts";
-import { Button, IconButton } from "../../kit/button.tsx";
-import { Confirm } from "../../kit/dialog.tsx";
-import { useFilters } from "../../kit/filters.tsx";
-import { Menu } from "../../kit/menu.tsx";
-import { inert } from "../../kit/text.tsx";
-import { tell, tellError } from "../../kit/toast.tsx";
+import { svc } from "../../app/session/api.ts";
+import { useCan } from "../../app/session/session.ts";
+import { Button, IconButton } from "../../kit/controls/button.tsx";
+import { useFilters } from "../../kit/controls/filters.tsx";
+import { Menu } from "../../kit/controls/menu.tsx";
+import { Confirm } from "../../kit/dialogs/dialog.tsx";
+import { tell, tellError } from "../../kit/dialogs/toast.tsx";
+import { inert } from "../../kit/values/text.tsx";
 
 export function AgentActions({ agent }: { readonly agent: Schemas["AgentDetail"] }) {
   const can = useCan();

@@ -1,7 +1,7 @@
 /** Where in a YAML text a finding belongs: the service names a path, the editor needs a line. */
 import { isMap, isNode, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
 import type { Issue } from "../../../programs/client/errors.ts";
-import type { Finding } from "../../kit/editor.tsx";
+import type { Finding } from "../../kit/code/editor.tsx";
 
 type Found = Pick<Issue, "path" | "message"> & { readonly line?: number | null };
 

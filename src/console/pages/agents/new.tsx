@@ -1,7 +1,7 @@
 /** A new agent, from a manifest with comments. */
 import { useNavigate } from "@tanstack/react-router";
 import { Page } from "../../kit/page.tsx";
-import { Command } from "../../kit/text.tsx";
+import { Command } from "../../kit/values/text.tsx";
 import { ManifestEditor } from "./manifest-editor.tsx";
 import { template } from "./template.ts";
 

@@ -5,12 +5,12 @@ import { Play } from "lucide-react";
 import { useState } from "react";
 import { answer, type Schemas } from "../../../programs/client/client.ts";
 import { ApiError } from "../../../programs/client/errors.ts";
-import { svc } from "../../app/api.ts";
-import { Button } from "../../kit/button.tsx";
-import { Input } from "../../kit/field.tsx";
-import { InputFields } from "../../kit/input-fields.tsx";
+import { svc } from "../../app/session/api.ts";
+import { Button } from "../../kit/controls/button.tsx";
+import { Input } from "../../kit/controls/field.tsx";
 import { Panel, Trouble } from "../../kit/page.tsx";
-import { useSchemaValue } from "../../kit/schema-form.tsx";
+import { InputFields } from "../../kit/schema/input-fields.tsx";
+import { useSchemaValue } from "../../kit/schema/schema-form.tsx";
 
 /** `team=support, urgent=yes` as labels; what has no `=` is left out. */
 const labelsOf = (text: string): Record<string, string> =>

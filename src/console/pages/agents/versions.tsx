@@ -3,16 +3,16 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { GitCompare, History } from "lucide-react";
 import { useState } from "react";
 import { answer, type Schemas } from "../../../programs/client/client.ts";
-import { svc } from "../../app/api.ts";
-import { useCan } from "../../app/session.ts";
-import { Button } from "../../kit/button.tsx";
-import { Difference } from "../../kit/code.tsx";
-import { Confirm, Dialog } from "../../kit/dialog.tsx";
+import { svc } from "../../app/session/api.ts";
+import { useCan } from "../../app/session/session.ts";
+import { Difference } from "../../kit/code/code.tsx";
+import { Button } from "../../kit/controls/button.tsx";
+import { Confirm, Dialog } from "../../kit/dialogs/dialog.tsx";
+import { tell } from "../../kit/dialogs/toast.tsx";
 import { Loading, Panel, Trouble } from "../../kit/page.tsx";
-import { Badge } from "../../kit/status.tsx";
-import { Copyable, inert } from "../../kit/text.tsx";
-import { Ago } from "../../kit/time.tsx";
-import { tell } from "../../kit/toast.tsx";
+import { Badge } from "../../kit/values/status.tsx";
+import { Copyable, inert } from "../../kit/values/text.tsx";
+import { Ago } from "../../kit/values/time.tsx";
 
 type Version = Schemas["AgentVersion"];
 

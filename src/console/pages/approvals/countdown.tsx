@@ -1,5 +1,5 @@
 /** The time that is left. */
-import { durationText, useNow } from "../../kit/time.tsx";
+import { durationText, useNow } from "../../kit/values/time.tsx";
 
 /** @param to as the service sends it */
 export function Countdown({ to }: { readonly to: string }) {

@@ -1,13 +1,13 @@
 /** Approving and rejecting: in the inbox and wherever a run or an execution waits. */
 import { Check, X } from "lucide-react";
 import { useRef, useState } from "react";
-import { useCan } from "../../app/session.ts";
-import { Button } from "../../kit/button.tsx";
-import { classes } from "../../kit/classes.ts";
-import { Confirm } from "../../kit/dialog.tsx";
-import { TextArea } from "../../kit/field.tsx";
+import { useCan } from "../../app/session/session.ts";
+import { Button } from "../../kit/controls/button.tsx";
+import { classes } from "../../kit/controls/classes.ts";
+import { TextArea } from "../../kit/controls/field.tsx";
+import { Confirm } from "../../kit/dialogs/dialog.tsx";
+import { tell } from "../../kit/dialogs/toast.tsx";
 import { Trouble } from "../../kit/page.tsx";
-import { tell } from "../../kit/toast.tsx";
 import { useLoneKeys } from "./keys.ts";
 import { type Decision, type Pending, useDecide } from "./queries.ts";
 import { argumentsOf, CallChoices, unchanged } from "./tool-call.tsx";

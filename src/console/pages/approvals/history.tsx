@@ -1,14 +1,14 @@
 /** What was decided, by whom, and how. */
 import { History as HistoryIcon } from "lucide-react";
 import { answer } from "../../../programs/client/client.ts";
-import { svc } from "../../app/api.ts";
-import { ChoiceFilter, FilterBar, SearchFilter, useFilters } from "../../kit/filters.tsx";
+import { svc } from "../../app/session/api.ts";
+import { ChoiceFilter, FilterBar, SearchFilter, useFilters } from "../../kit/controls/filters.tsx";
 import { useList } from "../../kit/list.ts";
 import { Empty } from "../../kit/page.tsx";
-import { Status, wordsOf } from "../../kit/status.tsx";
 import { type Column, DataTable } from "../../kit/table.tsx";
-import { Copyable, inert } from "../../kit/text.tsx";
-import { Ago, Duration } from "../../kit/time.tsx";
+import { Status, wordsOf } from "../../kit/values/status.tsx";
+import { Copyable, inert } from "../../kit/values/text.tsx";
+import { Ago, Duration } from "../../kit/values/time.tsx";
 import { nameOf } from "./decide.tsx";
 import { type ApprovalRecord, kindWords } from "./queries.ts";
 

@@ -1,13 +1,13 @@
 /** A link with which one person decides one approval without signing in. */
 import { useState } from "react";
 import { answer } from "../../../programs/client/client.ts";
-import { svc } from "../../app/api.ts";
-import { Button } from "../../kit/button.tsx";
-import { Dialog } from "../../kit/dialog.tsx";
-import { Input } from "../../kit/field.tsx";
+import { svc } from "../../app/session/api.ts";
+import { Button } from "../../kit/controls/button.tsx";
+import { Input } from "../../kit/controls/field.tsx";
+import { Dialog } from "../../kit/dialogs/dialog.tsx";
 import { Trouble } from "../../kit/page.tsx";
-import { Command } from "../../kit/text.tsx";
-import { Ago } from "../../kit/time.tsx";
+import { Command } from "../../kit/values/text.tsx";
+import { Ago } from "../../kit/values/time.tsx";
 import type { Pending } from "./queries.ts";
 
 export function IssueLink({ approval, onClose }: { readonly approval: Pending; readonly onClose: () => void }) {

@@ -1,7 +1,7 @@
 /** What the inbox reads, and how a decision is sent. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { answer, type Schemas } from "../../../programs/client/client.ts";
-import { svc } from "../../app/api.ts";
+import { svc } from "../../app/session/api.ts";
 
 export type Pending = Schemas["PendingApproval"];
 export type ApprovalRecord = Schemas["ApprovalRecord"];

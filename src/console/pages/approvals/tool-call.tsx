@@ -3,14 +3,14 @@ import { useQuery } from "@tanstack/react-query";
 import { Wrench } from "lucide-react";
 import { useState } from "react";
 import { answer } from "../../../programs/client/client.ts";
-import { svc } from "../../app/api.ts";
-import { Button } from "../../kit/button.tsx";
-import { Code } from "../../kit/code.tsx";
-import { Select } from "../../kit/field.tsx";
-import { Value } from "../../kit/json.tsx";
+import { svc } from "../../app/session/api.ts";
+import { Code } from "../../kit/code/code.tsx";
+import { Button } from "../../kit/controls/button.tsx";
+import { Select } from "../../kit/controls/field.tsx";
 import { Facts, Trouble } from "../../kit/page.tsx";
-import { Badge } from "../../kit/status.tsx";
-import { Copyable, inert } from "../../kit/text.tsx";
+import { Value } from "../../kit/values/json.tsx";
+import { Badge } from "../../kit/values/status.tsx";
+import { Copyable, inert } from "../../kit/values/text.tsx";
 import type { Pending, ToolCall } from "./queries.ts";
 
 export function CallShown({ approval, call }: { readonly approval: Pending; readonly call: ToolCall }) {

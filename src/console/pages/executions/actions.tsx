@@ -5,16 +5,16 @@ import { Ban, MoreHorizontal, RotateCcw, SquarePen, Trash2 } from "lucide-react"
 import { useState } from "react";
 import { answer, type Schemas } from "../../../programs/client/client.ts";
 import { ApiError } from "../../../programs/client/errors.ts";
-import { svc } from "../../app/api.ts";
-import { useCan } from "../../app/session.ts";
-import { Button, IconButton } from "../../kit/button.tsx";
-import { Confirm, Dialog } from "../../kit/dialog.tsx";
-import { Input } from "../../kit/field.tsx";
-import { InputFields } from "../../kit/input-fields.tsx";
-import { Menu } from "../../kit/menu.tsx";
+import { svc } from "../../app/session/api.ts";
+import { useCan } from "../../app/session/session.ts";
+import { Button, IconButton } from "../../kit/controls/button.tsx";
+import { Input } from "../../kit/controls/field.tsx";
+import { Menu } from "../../kit/controls/menu.tsx";
+import { Confirm, Dialog } from "../../kit/dialogs/dialog.tsx";
+import { tell, tellError } from "../../kit/dialogs/toast.tsx";
 import { Trouble } from "../../kit/page.tsx";
-import { useSchemaValue } from "../../kit/schema-form.tsx";
-import { tell, tellError } from "../../kit/toast.tsx";
+import { InputFields } from "../../kit/schema/input-fields.tsx";
+import { useSchemaValue } from "../../kit/schema/schema-form.tsx";
 
 export const isLive = (status: string): boolean => status === "pending" || status === "running";
 

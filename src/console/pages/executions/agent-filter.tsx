@@ -1,9 +1,9 @@
 /** Chooses the agent whose executions are shown. */
 import { useQuery } from "@tanstack/react-query";
 import { answer } from "../../../programs/client/client.ts";
-import { svc } from "../../app/api.ts";
-import { useCan } from "../../app/session.ts";
-import { ChoiceFilter, useFilters } from "../../kit/filters.tsx";
+import { svc } from "../../app/session/api.ts";
+import { useCan } from "../../app/session/session.ts";
+import { ChoiceFilter, useFilters } from "../../kit/controls/filters.tsx";
 
 export function AgentFilter() {
   const can = useCan();

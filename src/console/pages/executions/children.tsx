@@ -1,6 +1,6 @@
 /** What an execution started: judges, agents that it called. */
 import { answer } from "../../../programs/client/client.ts";
-import { svc } from "../../app/api.ts";
+import { svc } from "../../app/session/api.ts";
 import { useList } from "../../kit/list.ts";
 import { Empty } from "../../kit/page.tsx";
 import { DataTable } from "../../kit/table.tsx";

@@ -1,10 +1,10 @@
 /** The columns of lists of executions. */
 import { Link } from "@tanstack/react-router";
 import type { Schemas } from "../../../programs/client/client.ts";
-import { Badge, Status } from "../../kit/status.tsx";
 import type { Column } from "../../kit/table.tsx";
-import { Copyable, inert } from "../../kit/text.tsx";
-import { Ago, Duration } from "../../kit/time.tsx";
+import { Badge, Status } from "../../kit/values/status.tsx";
+import { Copyable, inert } from "../../kit/values/text.tsx";
+import { Ago, Duration } from "../../kit/values/time.tsx";
 
 export type Row = Schemas["Execution"];
 

@@ -1,10 +1,10 @@
 /** What an execution and its commands write, as they write it. */
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useMemo, useRef, useState } from "react";
-import { classes } from "../../kit/classes.ts";
-import { Checkbox } from "../../kit/field.tsx";
+import { classes } from "../../kit/controls/classes.ts";
+import { Checkbox } from "../../kit/controls/field.tsx";
 import { Empty } from "../../kit/page.tsx";
-import { CopyButton, inert } from "../../kit/text.tsx";
+import { CopyButton, inert } from "../../kit/values/text.tsx";
 import type { Story } from "./story.ts";
 
 interface Line {

@@ -1,12 +1,12 @@
 /** What the agent and the model said to each other. */
 import { BrainCircuit, UserRound, Wrench } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { useCan } from "../../app/session.ts";
-import { Button } from "../../kit/button.tsx";
-import { Value } from "../../kit/json.tsx";
+import { useCan } from "../../app/session/session.ts";
+import { Button } from "../../kit/controls/button.tsx";
 import { Empty } from "../../kit/page.tsx";
-import { Badge, Status } from "../../kit/status.tsx";
-import { inert, Lines } from "../../kit/text.tsx";
+import { Value } from "../../kit/values/json.tsx";
+import { Badge, Status } from "../../kit/values/status.tsx";
+import { inert, Lines } from "../../kit/values/text.tsx";
 import type { Turn } from "./span.ts";
 import type { Story } from "./story.ts";
 

@@ -3,9 +3,9 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Schemas } from "../../../programs/client/client.ts";
 import { Facts } from "../../kit/page.tsx";
-import { Badge } from "../../kit/status.tsx";
-import { Copyable, inert } from "../../kit/text.tsx";
-import { Ago, Duration } from "../../kit/time.tsx";
+import { Badge } from "../../kit/values/status.tsx";
+import { Copyable, inert } from "../../kit/values/text.tsx";
+import { Ago, Duration } from "../../kit/values/time.tsx";
 
 type Record = Schemas["ExecutionRecord"];
 

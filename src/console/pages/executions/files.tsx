@@ -2,12 +2,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { File as FileIcon, Folder } from "lucide-react";
 import { answer } from "../../../programs/client/client.ts";
-import { svc } from "../../app/api.ts";
-import { classes } from "../../kit/classes.ts";
-import { bytesText, FilePreview } from "../../kit/file-preview.tsx";
-import { useFilters } from "../../kit/filters.tsx";
+import { svc } from "../../app/session/api.ts";
+import { classes } from "../../kit/controls/classes.ts";
+import { useFilters } from "../../kit/controls/filters.tsx";
 import { Empty, Loading, Trouble } from "../../kit/page.tsx";
-import { inert } from "../../kit/text.tsx";
+import { bytesText, FilePreview } from "../../kit/values/file-preview.tsx";
+import { inert } from "../../kit/values/text.tsx";
 
 export function Files({ id, isOver }: { readonly id: string; readonly isOver: boolean }) {
   const [{ file: chosen }, change] = useFilters();

@@ -1,8 +1,8 @@
 /** Follows what happens in an execution. */
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
-import { useCan } from "../../app/session.ts";
-import { type Connection, useStream } from "../../app/streams.ts";
+import { useCan } from "../../app/session/session.ts";
+import { type Connection, useStream } from "../../app/streams/streams.ts";
 import { Story } from "./story.ts";
 
 /** Events after which the record says something new. */

@@ -2,12 +2,12 @@
 import { Clock, Hourglass, LoaderCircle, WifiOff } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
 import type { Schemas } from "../../../programs/client/client.ts";
-import { useCan } from "../../app/session.ts";
-import type { Connection } from "../../app/streams.ts";
-import { ButtonLink } from "../../kit/button.tsx";
-import { classes } from "../../kit/classes.ts";
-import { inert } from "../../kit/text.tsx";
-import { Ago, durationText, useNow } from "../../kit/time.tsx";
+import { useCan } from "../../app/session/session.ts";
+import type { Connection } from "../../app/streams/streams.ts";
+import { ButtonLink } from "../../kit/controls/button.tsx";
+import { classes } from "../../kit/controls/classes.ts";
+import { inert } from "../../kit/values/text.tsx";
+import { Ago, durationText, useNow } from "../../kit/values/time.tsx";
 import type { Span } from "./span.ts";
 
 type Look = "violet" | "info" | "bad" | "warn";

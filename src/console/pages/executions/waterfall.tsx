@@ -2,10 +2,10 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { Bot, Box, BrainCircuit, Gavel, GitBranch, Info, type LucideIcon, Repeat2, Wrench } from "lucide-react";
 import { type KeyboardEvent, useMemo, useRef } from "react";
-import { classes } from "../../kit/classes.ts";
-import { Status, toneOf } from "../../kit/status.tsx";
-import { inert } from "../../kit/text.tsx";
-import { durationText, useNow } from "../../kit/time.tsx";
+import { classes } from "../../kit/controls/classes.ts";
+import { Status, toneOf } from "../../kit/values/status.tsx";
+import { inert } from "../../kit/values/text.tsx";
+import { durationText, useNow } from "../../kit/values/time.tsx";
 import type { Span, SpanKind } from "./span.ts";
 import type { Story } from "./story.ts";
 

@@ -1,10 +1,10 @@
 /** The machines that daemons of the service run on: hosts, groups of them, runs over them, how hosts come in, settings. */
 import { Play } from "lucide-react";
-import { useCan } from "../../app/session.ts";
-import { ButtonLink } from "../../kit/button.tsx";
-import { useFilters } from "../../kit/filters.tsx";
+import { useCan } from "../../app/session/session.ts";
+import { ButtonLink } from "../../kit/controls/button.tsx";
+import { useFilters } from "../../kit/controls/filters.tsx";
+import { type Tab, Tabs } from "../../kit/controls/tabs.tsx";
 import { Page } from "../../kit/page.tsx";
-import { type Tab, Tabs } from "../../kit/tabs.tsx";
 import { AddHost } from "./enrolment/add-host.tsx";
 import { Tokens } from "./enrolment/tokens.tsx";
 import { Groups } from "./groups/groups.tsx";

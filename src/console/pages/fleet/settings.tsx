@@ -2,12 +2,12 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { answer, type Schemas } from "../../../programs/client/client.ts";
-import { svc } from "../../app/api.ts";
-import { useCan } from "../../app/session.ts";
-import { Button } from "../../kit/button.tsx";
-import { Checkbox, Input, Select, Switch } from "../../kit/field.tsx";
+import { svc } from "../../app/session/api.ts";
+import { useCan } from "../../app/session/session.ts";
+import { Button } from "../../kit/controls/button.tsx";
+import { Checkbox, Input, Select, Switch } from "../../kit/controls/field.tsx";
+import { tell } from "../../kit/dialogs/toast.tsx";
 import { Loading, Panel, Trouble } from "../../kit/page.tsx";
-import { tell } from "../../kit/toast.tsx";
 
 type Values = Schemas["FleetSettings"];
 

@@ -1,5 +1,5 @@
-import { Badge } from "../../kit/status.tsx";
-import { inert } from "../../kit/text.tsx";
+import { Badge } from "../../kit/values/status.tsx";
+import { inert } from "../../kit/values/text.tsx";
 
 /** Tags or labels, one beside the other. */
 export function Tags({ of }: { readonly of: readonly string[] }) {

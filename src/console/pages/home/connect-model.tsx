@@ -2,13 +2,13 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { answer } from "../../../programs/client/client.ts";
-import { svc } from "../../app/api.ts";
-import { useMe } from "../../app/session.ts";
-import { Button } from "../../kit/button.tsx";
-import { Dialog } from "../../kit/dialog.tsx";
-import { Input, Select } from "../../kit/field.tsx";
+import { svc } from "../../app/session/api.ts";
+import { useMe } from "../../app/session/session.ts";
+import { Button } from "../../kit/controls/button.tsx";
+import { Input, Select } from "../../kit/controls/field.tsx";
+import { Dialog } from "../../kit/dialogs/dialog.tsx";
 import { Trouble } from "../../kit/page.tsx";
-import { inert } from "../../kit/text.tsx";
+import { inert } from "../../kit/values/text.tsx";
 
 const providers = [
   { value: "anthropic", label: "Anthropic" },

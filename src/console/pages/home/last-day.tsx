@@ -2,11 +2,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { answer, type Schemas } from "../../../programs/client/client.ts";
-import { svc } from "../../app/api.ts";
-import { useCan } from "../../app/session.ts";
-import { classes } from "../../kit/classes.ts";
+import { svc } from "../../app/session/api.ts";
+import { useCan } from "../../app/session/session.ts";
+import { classes } from "../../kit/controls/classes.ts";
 import { Loading, Panel, Trouble } from "../../kit/page.tsx";
-import { wordsOf } from "../../kit/status.tsx";
+import { wordsOf } from "../../kit/values/status.tsx";
 
 const outcomes = [
   ["completed", "bg-good"],

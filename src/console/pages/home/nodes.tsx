@@ -1,13 +1,13 @@
 /** How the nodes are, for those who may see them. */
 import { useQuery } from "@tanstack/react-query";
 import { answer } from "../../../programs/client/client.ts";
-import { svc } from "../../app/api.ts";
-import { useCan, useMe } from "../../app/session.ts";
-import { ButtonLink } from "../../kit/button.tsx";
+import { svc } from "../../app/session/api.ts";
+import { useCan, useMe } from "../../app/session/session.ts";
+import { ButtonLink } from "../../kit/controls/button.tsx";
 import { Loading, Panel, Trouble } from "../../kit/page.tsx";
-import { Status } from "../../kit/status.tsx";
-import { inert } from "../../kit/text.tsx";
-import { Ago } from "../../kit/time.tsx";
+import { Status } from "../../kit/values/status.tsx";
+import { inert } from "../../kit/values/text.tsx";
+import { Ago } from "../../kit/values/time.tsx";
 
 const shown = 8;
 const statusOf = { active: "active", draining: "paused", unhealthy: "failed" } as const;

@@ -1,12 +1,12 @@
 /** What runs at this moment. */
 import { useQuery } from "@tanstack/react-query";
 import { answer } from "../../../programs/client/client.ts";
-import { svc } from "../../app/api.ts";
-import { useCan } from "../../app/session.ts";
+import { svc } from "../../app/session/api.ts";
+import { useCan } from "../../app/session/session.ts";
 import { Loading, Panel, Trouble } from "../../kit/page.tsx";
-import { Badge, Status } from "../../kit/status.tsx";
-import { inert } from "../../kit/text.tsx";
-import { Duration } from "../../kit/time.tsx";
+import { Badge, Status } from "../../kit/values/status.tsx";
+import { inert } from "../../kit/values/text.tsx";
+import { Duration } from "../../kit/values/time.tsx";
 import { Row } from "./row.tsx";
 
 const shown = 8;

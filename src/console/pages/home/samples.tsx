@@ -4,11 +4,11 @@ import { useNavigate } from "@tanstack/react-router";
 import { Bot, ChevronRight, LoaderCircle, Play, Webhook, Workflow } from "lucide-react";
 import { useState } from "react";
 import { answer } from "../../../programs/client/client.ts";
-import { svc } from "../../app/api.ts";
-import { useCan } from "../../app/session.ts";
-import { Button } from "../../kit/button.tsx";
+import { svc } from "../../app/session/api.ts";
+import { useCan } from "../../app/session/session.ts";
+import { Button } from "../../kit/controls/button.tsx";
 import { Loading, Panel, Trouble } from "../../kit/page.tsx";
-import { Lines } from "../../kit/text.tsx";
+import { Lines } from "../../kit/values/text.tsx";
 import { type Sample, startSample } from "./starting.ts";
 
 const signs = { agent: Bot, workflow: Workflow, webhook: Webhook } as const;

@@ -1,7 +1,7 @@
 /** Sets a sample to work: deploys what it needs, sends its requests, and tells where it is seen to run. */
 import { answer, type Schemas, yamlBody } from "../../../programs/client/client.ts";
 import { ApiError } from "../../../programs/client/errors.ts";
-import { svc } from "../../app/api.ts";
+import { svc } from "../../app/session/api.ts";
 
 export type Sample = Schemas["Sample"];
 

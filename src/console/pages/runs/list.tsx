@@ -1,15 +1,15 @@
 /** Runs of workflows: filtered by what the address says, several acted on at once. */
 import { PlaySquare } from "lucide-react";
 import { answer } from "../../../programs/client/client.ts";
-import { svc } from "../../app/api.ts";
-import { ButtonLink } from "../../kit/button.tsx";
-import { ChoiceFilter, FilterBar, SearchFilter, useFilters } from "../../kit/filters.tsx";
+import { svc } from "../../app/session/api.ts";
+import { ButtonLink } from "../../kit/controls/button.tsx";
+import { ChoiceFilter, FilterBar, SearchFilter, useFilters } from "../../kit/controls/filters.tsx";
 import { useList } from "../../kit/list.ts";
 import { Empty, Page } from "../../kit/page.tsx";
-import { Status, wordsOf } from "../../kit/status.tsx";
 import { type Column, DataTable } from "../../kit/table.tsx";
-import { Copyable, inert } from "../../kit/text.tsx";
-import { Ago, Duration } from "../../kit/time.tsx";
+import { Status, wordsOf } from "../../kit/values/status.tsx";
+import { Copyable, inert } from "../../kit/values/text.tsx";
+import { Ago, Duration } from "../../kit/values/time.tsx";
 import type { Run } from "./model/queries.ts";
 import { BulkActions } from "./parts/bulk.tsx";
 

@@ -1,5 +1,5 @@
 /** Words of stimuli and sources as people read them. */
-import type { Choice } from "../../kit/field.tsx";
+import type { Choice } from "../../kit/controls/field.tsx";
 
 export const statuses = [
   "received",

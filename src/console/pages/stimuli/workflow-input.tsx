@@ -2,10 +2,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { useId } from "react";
 import { answer } from "../../../programs/client/client.ts";
-import { svc } from "../../app/api.ts";
-import { useCan } from "../../app/session.ts";
-import { Input } from "../../kit/field.tsx";
-import { inert } from "../../kit/text.tsx";
+import { svc } from "../../app/session/api.ts";
+import { useCan } from "../../app/session/session.ts";
+import { Input } from "../../kit/controls/field.tsx";
+import { inert } from "../../kit/values/text.tsx";
 
 interface WorkflowInputProps {
   readonly label: string;

@@ -1,8 +1,8 @@
 /** How much of a limit is used. */
 import type { Schemas } from "../../../programs/client/client.ts";
-import { classes } from "../../kit/classes.ts";
-import { bytesText } from "../../kit/file-preview.tsx";
+import { classes } from "../../kit/controls/classes.ts";
 import { Panel } from "../../kit/page.tsx";
+import { bytesText } from "../../kit/values/file-preview.tsx";
 
 /** From here on the service means: no limit. */
 const boundless = Number.MAX_SAFE_INTEGER;

@@ -1,16 +1,16 @@
 /** Definitions of workflows. */
 import { Plus, Workflow as WorkflowIcon } from "lucide-react";
 import { answer, type Schemas } from "../../../programs/client/client.ts";
-import { svc } from "../../app/api.ts";
-import { useCan } from "../../app/session.ts";
-import { ButtonLink } from "../../kit/button.tsx";
-import { FilterBar, SearchFilter, useFilters } from "../../kit/filters.tsx";
+import { svc } from "../../app/session/api.ts";
+import { useCan } from "../../app/session/session.ts";
+import { ButtonLink } from "../../kit/controls/button.tsx";
+import { FilterBar, SearchFilter, useFilters } from "../../kit/controls/filters.tsx";
 import { useList } from "../../kit/list.ts";
 import { Empty, Page } from "../../kit/page.tsx";
-import { Badge } from "../../kit/status.tsx";
 import { type Column, DataTable } from "../../kit/table.tsx";
-import { inert } from "../../kit/text.tsx";
-import { Ago } from "../../kit/time.tsx";
+import { Badge } from "../../kit/values/status.tsx";
+import { inert } from "../../kit/values/text.tsx";
+import { Ago } from "../../kit/values/time.tsx";
 
 type Workflow = Schemas["Workflow"];
 

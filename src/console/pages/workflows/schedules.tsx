@@ -3,15 +3,15 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { answer } from "../../../programs/client/client.ts";
-import { svc } from "../../app/api.ts";
-import { useCan } from "../../app/session.ts";
-import { Button } from "../../kit/button.tsx";
-import { Input, Select } from "../../kit/field.tsx";
-import { FormDialog } from "../../kit/form.tsx";
+import { svc } from "../../app/session/api.ts";
+import { useCan } from "../../app/session/session.ts";
+import { Button } from "../../kit/controls/button.tsx";
+import { Input, Select } from "../../kit/controls/field.tsx";
+import { FormDialog } from "../../kit/dialogs/form.tsx";
+import { tell, tellError } from "../../kit/dialogs/toast.tsx";
 import { Loading, Trouble } from "../../kit/page.tsx";
-import { inert } from "../../kit/text.tsx";
-import { Ago } from "../../kit/time.tsx";
-import { tell, tellError } from "../../kit/toast.tsx";
+import { inert } from "../../kit/values/text.tsx";
+import { Ago } from "../../kit/values/time.tsx";
 
 export function Schedules({ name }: { readonly name: string }) {
   const can = useCan();

@@ -34,7 +34,7 @@ export function fitted(line: string, most: number): string {
 }
 
 /**
- * Text that may be written to a terminal as it is: the program's own words, with whatever came from elsewhere made inert.
+ * Text that may be written to a terminal as it is: the program's own words, with text from elsewhere made inert.
  * The only ways to it are `say`, `lines` and a paint, so that none is forgotten.
  */
 export class Safe {

@@ -22,7 +22,7 @@ export async function readText(path: string): Promise<string | null> {
   }
 }
 
-/** Replaces the file at once: a reader sees the former or the new text. Nobody else can read it. */
+/** Replaces the file at once: a reader sees the former or the new text. No other user of the machine can read it. */
 export async function replaceText(io: Pick<Io, "env">, path: string, text: string): Promise<void> {
   await mkdir(configDirectory(io), { recursive: true, mode: directoryMode });
   const next = `${path}.${crypto.randomUUID()}`;

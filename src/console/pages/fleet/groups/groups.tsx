@@ -1,14 +1,14 @@
 /** Groups: hosts that are chosen by what they are, and some by name. */
 import { Boxes, Plus } from "lucide-react";
 import { answer, type Schemas } from "../../../../programs/client/client.ts";
-import { svc } from "../../../app/api.ts";
-import { useCan } from "../../../app/session.ts";
-import { ButtonLink } from "../../../kit/button.tsx";
+import { svc } from "../../../app/session/api.ts";
+import { useCan } from "../../../app/session/session.ts";
+import { ButtonLink } from "../../../kit/controls/button.tsx";
 import { useList } from "../../../kit/list.ts";
 import { Empty } from "../../../kit/page.tsx";
 import { type Column, DataTable } from "../../../kit/table.tsx";
-import { inert } from "../../../kit/text.tsx";
-import { Ago } from "../../../kit/time.tsx";
+import { inert } from "../../../kit/values/text.tsx";
+import { Ago } from "../../../kit/values/time.tsx";
 import { selectorWords } from "./selector.ts";
 
 const columns: readonly Column<Schemas["EdgeGroup"]>[] = [

@@ -1,7 +1,7 @@
 /** The groups there are, to choose one. */
 import { useQuery } from "@tanstack/react-query";
 import { answer } from "../../../../programs/client/client.ts";
-import { svc } from "../../../app/api.ts";
+import { svc } from "../../../app/session/api.ts";
 
 export const useGroups = () =>
   useQuery({

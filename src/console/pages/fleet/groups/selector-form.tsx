@@ -1,7 +1,7 @@
 /** Writes a selector: a system, and rows of conditions that all have to hold. */
 import { Plus, X } from "lucide-react";
-import { Button, IconButton } from "../../../kit/button.tsx";
-import { Input, Select } from "../../../kit/field.tsx";
+import { Button, IconButton } from "../../../kit/controls/button.tsx";
+import { Input, Select } from "../../../kit/controls/field.tsx";
 import { condition, type Draft, kinds } from "./selector.ts";
 
 const systems = [

@@ -1,8 +1,8 @@
 /** What a run was asked to do, how, and which hosts it left out. */
 import { Link } from "@tanstack/react-router";
-import { Value } from "../../../kit/json.tsx";
 import { Facts, Panel } from "../../../kit/page.tsx";
-import { inert } from "../../../kit/text.tsx";
+import { Value } from "../../../kit/values/json.tsx";
+import { inert } from "../../../kit/values/text.tsx";
 import { counted, skips } from "../words.ts";
 import type { Run } from "./target.ts";
 

@@ -1,8 +1,8 @@
 /** One cell a host, as large as the number of hosts leaves room for; arrow keys go from one to the next. */
 import { type KeyboardEvent, memo, useRef } from "react";
-import { classes } from "../../../kit/classes.ts";
-import { Status, wordsOf } from "../../../kit/status.tsx";
-import { inert } from "../../../kit/text.tsx";
+import { classes } from "../../../kit/controls/classes.ts";
+import { Status, wordsOf } from "../../../kit/values/status.tsx";
+import { inert } from "../../../kit/values/text.tsx";
 import type { Cell } from "./cells.ts";
 
 /** Colours and signs of the commands of hosts. */

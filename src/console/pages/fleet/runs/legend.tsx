@@ -1,6 +1,6 @@
 /** How many hosts stand how, as a bar and as switches that show only some of them. */
-import { classes } from "../../../kit/classes.ts";
-import { toneOf, wordsOf } from "../../../kit/status.tsx";
+import { classes } from "../../../kit/controls/classes.ts";
+import { toneOf, wordsOf } from "../../../kit/values/status.tsx";
 import { marks } from "./grid.tsx";
 
 const order = Object.keys(marks).sort((one, other) => rank(one) - rank(other));

@@ -1,12 +1,12 @@
 /** What one host said. */
 import { Link } from "@tanstack/react-router";
 import { X } from "lucide-react";
-import { IconButton } from "../../../kit/button.tsx";
-import { Value } from "../../../kit/json.tsx";
+import { IconButton } from "../../../kit/controls/button.tsx";
 import { Panel } from "../../../kit/page.tsx";
-import { Status } from "../../../kit/status.tsx";
-import { inert, Lines } from "../../../kit/text.tsx";
-import { durationText } from "../../../kit/time.tsx";
+import { Value } from "../../../kit/values/json.tsx";
+import { Status } from "../../../kit/values/status.tsx";
+import { inert, Lines } from "../../../kit/values/text.tsx";
+import { durationText } from "../../../kit/values/time.tsx";
 import type { Cell } from "./cells.ts";
 
 export function Output({ cell, onClose }: { readonly cell: Cell | null; readonly onClose: () => void }) {

@@ -1,5 +1,5 @@
 /** How a run stands: one that is complete may have failed on hosts. */
-import { Status } from "../../../kit/status.tsx";
+import { Status } from "../../../kit/values/status.tsx";
 
 interface Standing {
   readonly status: string;

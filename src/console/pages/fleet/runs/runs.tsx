@@ -1,16 +1,16 @@
 /** The history of runs over hosts. */
 import { Terminal } from "lucide-react";
 import { answer, type Schemas } from "../../../../programs/client/client.ts";
-import { svc } from "../../../app/api.ts";
-import { useCan } from "../../../app/session.ts";
-import { ButtonLink } from "../../../kit/button.tsx";
-import { ChoiceFilter, FilterBar, useFilters } from "../../../kit/filters.tsx";
+import { svc } from "../../../app/session/api.ts";
+import { useCan } from "../../../app/session/session.ts";
+import { ButtonLink } from "../../../kit/controls/button.tsx";
+import { ChoiceFilter, FilterBar, useFilters } from "../../../kit/controls/filters.tsx";
 import { useList } from "../../../kit/list.ts";
 import { Empty } from "../../../kit/page.tsx";
-import { wordsOf } from "../../../kit/status.tsx";
 import { type Column, DataTable } from "../../../kit/table.tsx";
-import { inert } from "../../../kit/text.tsx";
-import { Ago, Duration } from "../../../kit/time.tsx";
+import { wordsOf } from "../../../kit/values/status.tsx";
+import { inert } from "../../../kit/values/text.tsx";
+import { Ago, Duration } from "../../../kit/values/time.tsx";
 import { hostTools } from "../wizard/tools.ts";
 import { RunStatus } from "./run-status.tsx";
 import { type Target, targetWords } from "./target.ts";

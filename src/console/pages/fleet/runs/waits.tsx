@@ -1,8 +1,8 @@
 /** What a run waits for or why it ended, and what moves it on. */
 import { Link } from "@tanstack/react-router";
 import { CircleAlert, CirclePause, Clock } from "lucide-react";
-import { classes } from "../../../kit/classes.ts";
-import { inert } from "../../../kit/text.tsx";
+import { classes } from "../../../kit/controls/classes.ts";
+import { inert } from "../../../kit/values/text.tsx";
 import { reasons } from "../words.ts";
 import type { RunView } from "./cells.ts";
 import type { Run } from "./target.ts";

@@ -3,10 +3,10 @@ import { useQuery } from "@tanstack/react-query";
 import { X } from "lucide-react";
 import { useId, useState } from "react";
 import { answer } from "../../../../programs/client/client.ts";
-import { svc } from "../../../app/api.ts";
-import { Input } from "../../../kit/field.tsx";
-import { Status } from "../../../kit/status.tsx";
-import { inert } from "../../../kit/text.tsx";
+import { svc } from "../../../app/session/api.ts";
+import { Input } from "../../../kit/controls/field.tsx";
+import { Status } from "../../../kit/values/status.tsx";
+import { inert } from "../../../kit/values/text.tsx";
 
 /** The names of all hosts, for a search in the page. The service has at most 10,000 hosts of a tenant. */
 function useHosts() {

@@ -1,7 +1,7 @@
 /** How a run goes over its hosts: at once or in waves, when it stops, how long each may take. */
 import { useState } from "react";
-import { Button } from "../../../kit/button.tsx";
-import { Checkbox, Input, Select } from "../../../kit/field.tsx";
+import { Button } from "../../../kit/controls/button.tsx";
+import { Checkbox, Input, Select } from "../../../kit/controls/field.tsx";
 import type { PolicyDraft } from "./policy.ts";
 
 const modes = [

@@ -2,10 +2,10 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { ShieldCheck } from "lucide-react";
 import { answer, type Schemas } from "../../../../programs/client/client.ts";
-import { svc } from "../../../app/api.ts";
+import { svc } from "../../../app/session/api.ts";
 import { Loading, Trouble } from "../../../kit/page.tsx";
-import { Badge } from "../../../kit/status.tsx";
-import { inert } from "../../../kit/text.tsx";
+import { Badge } from "../../../kit/values/status.tsx";
+import { inert } from "../../../kit/values/text.tsx";
 import { counted, skips } from "../words.ts";
 
 type Preview = Schemas["FleetPreview"];

@@ -1,6 +1,6 @@
 /** Which hosts a run is for. */
-import { Input, Select } from "../../../kit/field.tsx";
-import { inert } from "../../../kit/text.tsx";
+import { Input, Select } from "../../../kit/controls/field.tsx";
+import { inert } from "../../../kit/values/text.tsx";
 import { useGroups } from "../groups/known-groups.ts";
 import { type Draft, selectorOf } from "../groups/selector.ts";
 import { SelectorForm } from "../groups/selector-form.tsx";

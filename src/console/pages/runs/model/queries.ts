@@ -2,8 +2,8 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { answer, type Schemas } from "../../../../programs/client/client.ts";
-import { svc } from "../../../app/api.ts";
-import { type Connection, useStream } from "../../../app/streams.ts";
+import { svc } from "../../../app/session/api.ts";
+import { type Connection, useStream } from "../../../app/streams/streams.ts";
 import { type Definition, readDefinition } from "../../workflows/model/definition.ts";
 import { isTerminal, type RunEvent } from "./entries.ts";
 

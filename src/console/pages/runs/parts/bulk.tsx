@@ -2,11 +2,11 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { answer } from "../../../../programs/client/client.ts";
-import { svc } from "../../../app/api.ts";
-import { useCan } from "../../../app/session.ts";
-import { Button } from "../../../kit/button.tsx";
-import { Confirm } from "../../../kit/dialog.tsx";
-import { tell } from "../../../kit/toast.tsx";
+import { svc } from "../../../app/session/api.ts";
+import { useCan } from "../../../app/session/session.ts";
+import { Button } from "../../../kit/controls/button.tsx";
+import { Confirm } from "../../../kit/dialogs/dialog.tsx";
+import { tell } from "../../../kit/dialogs/toast.tsx";
 import { liveStatuses, type Run } from "../model/queries.ts";
 import { Migrate } from "./migrate.tsx";
 

@@ -1,10 +1,10 @@
 /** The log of a run: what happened, in order, each with all that is told of it. */
 import { useState } from "react";
-import { Button } from "../../../kit/button.tsx";
-import { Value } from "../../../kit/json.tsx";
-import { Badge } from "../../../kit/status.tsx";
-import { inert } from "../../../kit/text.tsx";
-import { Ago } from "../../../kit/time.tsx";
+import { Button } from "../../../kit/controls/button.tsx";
+import { Value } from "../../../kit/values/json.tsx";
+import { Badge } from "../../../kit/values/status.tsx";
+import { inert } from "../../../kit/values/text.tsx";
+import { Ago } from "../../../kit/values/time.tsx";
 import type { RunEvent } from "../model/entries.ts";
 
 /** As many are shown at first; older ones on demand. */

@@ -2,12 +2,12 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { answer } from "../../../../programs/client/client.ts";
-import { svc } from "../../../app/api.ts";
-import { Select } from "../../../kit/field.tsx";
-import { FormDialog } from "../../../kit/form.tsx";
+import { svc } from "../../../app/session/api.ts";
+import { Select } from "../../../kit/controls/field.tsx";
+import { FormDialog } from "../../../kit/dialogs/form.tsx";
+import { tell } from "../../../kit/dialogs/toast.tsx";
 import { Trouble } from "../../../kit/page.tsx";
-import { inert } from "../../../kit/text.tsx";
-import { tell } from "../../../kit/toast.tsx";
+import { inert } from "../../../kit/values/text.tsx";
 import type { Run } from "../model/queries.ts";
 
 /** @param runs of one workflow */

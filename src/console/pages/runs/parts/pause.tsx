@@ -3,9 +3,9 @@ import { useQueryClient } from "@tanstack/react-query";
 import { Pause, Play } from "lucide-react";
 import { useState } from "react";
 import { answer } from "../../../../programs/client/client.ts";
-import { svc } from "../../../app/api.ts";
-import { Button } from "../../../kit/button.tsx";
-import { tell, tellError } from "../../../kit/toast.tsx";
+import { svc } from "../../../app/session/api.ts";
+import { Button } from "../../../kit/controls/button.tsx";
+import { tell, tellError } from "../../../kit/dialogs/toast.tsx";
 import type { RunRecord } from "../model/queries.ts";
 
 export function PauseButton({ run }: { readonly run: RunRecord }) {

@@ -2,11 +2,11 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { answer } from "../../../../programs/client/client.ts";
-import { svc } from "../../../app/api.ts";
-import { Button } from "../../../kit/button.tsx";
-import { Input, TextArea } from "../../../kit/field.tsx";
+import { svc } from "../../../app/session/api.ts";
+import { Button } from "../../../kit/controls/button.tsx";
+import { Input, TextArea } from "../../../kit/controls/field.tsx";
+import { tell } from "../../../kit/dialogs/toast.tsx";
 import { Trouble } from "../../../kit/page.tsx";
-import { tell } from "../../../kit/toast.tsx";
 
 /** @param name of the signal that it waits for; empty: the reader names one */
 export function SignalForm({

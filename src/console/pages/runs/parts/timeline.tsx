@@ -1,12 +1,12 @@
 /** Each entry into a state, in order: what it was, what came of it, which rule led on. */
 import { ChevronRight } from "lucide-react";
 import type { Schemas } from "../../../../programs/client/client.ts";
-import { classes } from "../../../kit/classes.ts";
+import { classes } from "../../../kit/controls/classes.ts";
 import { pictureOf } from "../../../kit/flow/state-look.ts";
-import { Value } from "../../../kit/json.tsx";
-import { Badge, Status, wordsOf } from "../../../kit/status.tsx";
-import { inert, Lines } from "../../../kit/text.tsx";
-import { Ago, Duration } from "../../../kit/time.tsx";
+import { Value } from "../../../kit/values/json.tsx";
+import { Badge, Status, wordsOf } from "../../../kit/values/status.tsx";
+import { inert, Lines } from "../../../kit/values/text.tsx";
+import { Ago, Duration } from "../../../kit/values/time.tsx";
 import { type Definition, objectOf, type StateDefinition, textOf } from "../../workflows/model/definition.ts";
 import { wordsOfCondition } from "../../workflows/model/rules.ts";
 import { type Entry, isAnswered } from "../model/entries.ts";

@@ -2,11 +2,11 @@
 import { Link } from "@tanstack/react-router";
 import { Bell, CirclePause, Clock, Radio, ShieldQuestion, UserCheck } from "lucide-react";
 import type { ReactNode } from "react";
-import { useCan } from "../../../app/session.ts";
+import { useCan } from "../../../app/session/session.ts";
 import { Loading, Trouble } from "../../../kit/page.tsx";
-import { Readable } from "../../../kit/readable.tsx";
-import { inert } from "../../../kit/text.tsx";
-import { Ago } from "../../../kit/time.tsx";
+import { Readable } from "../../../kit/values/readable.tsx";
+import { inert } from "../../../kit/values/text.tsx";
+import { Ago } from "../../../kit/values/time.tsx";
 import { Countdown } from "../../approvals/countdown.tsx";
 import { Decide } from "../../approvals/decide.tsx";
 import { useApproval } from "../../approvals/queries.ts";

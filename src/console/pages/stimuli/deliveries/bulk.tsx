@@ -4,11 +4,11 @@ import { RotateCcw, Trash2 } from "lucide-react";
 import { useRef, useState } from "react";
 import { answer, type Schemas } from "../../../../programs/client/client.ts";
 import { ApiError } from "../../../../programs/client/errors.ts";
-import { svc } from "../../../app/api.ts";
-import { Button } from "../../../kit/button.tsx";
-import { Dialog } from "../../../kit/dialog.tsx";
-import { Input } from "../../../kit/field.tsx";
-import { inert } from "../../../kit/text.tsx";
+import { svc } from "../../../app/session/api.ts";
+import { Button } from "../../../kit/controls/button.tsx";
+import { Input } from "../../../kit/controls/field.tsx";
+import { Dialog } from "../../../kit/dialogs/dialog.tsx";
+import { inert } from "../../../kit/values/text.tsx";
 import { messageOf } from "../words.ts";
 
 type Delivery = Schemas["StimulusElement"];

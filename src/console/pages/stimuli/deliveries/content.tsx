@@ -2,11 +2,11 @@
 import { Download } from "lucide-react";
 import { useMemo, useState } from "react";
 import type { Schemas } from "../../../../programs/client/client.ts";
-import { Button } from "../../../kit/button.tsx";
-import { Value } from "../../../kit/json.tsx";
+import { Button } from "../../../kit/controls/button.tsx";
 import { Panel } from "../../../kit/page.tsx";
-import { Badge } from "../../../kit/status.tsx";
-import { CopyButton, Lines } from "../../../kit/text.tsx";
+import { Value } from "../../../kit/values/json.tsx";
+import { Badge } from "../../../kit/values/status.tsx";
+import { CopyButton, Lines } from "../../../kit/values/text.tsx";
 
 type Stimulus = Schemas["Stimulus"];
 

@@ -3,11 +3,11 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { answer, type Schemas } from "../../../../programs/client/client.ts";
-import { svc } from "../../../app/api.ts";
-import { Code } from "../../../kit/code.tsx";
-import { Checkbox, Input } from "../../../kit/field.tsx";
-import { FormDialog } from "../../../kit/form.tsx";
-import { tell } from "../../../kit/toast.tsx";
+import { svc } from "../../../app/session/api.ts";
+import { Code } from "../../../kit/code/code.tsx";
+import { Checkbox, Input } from "../../../kit/controls/field.tsx";
+import { FormDialog } from "../../../kit/dialogs/form.tsx";
+import { tell } from "../../../kit/dialogs/toast.tsx";
 import { WorkflowInput } from "../workflow-input.tsx";
 
 type Stimulus = Schemas["Stimulus"];

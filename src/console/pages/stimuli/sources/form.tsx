@@ -1,6 +1,6 @@
 /** The settings of a source, to make one or to change it. */
 import type { ReactNode } from "react";
-import { Input, Select, Switch, TextArea } from "../../../kit/field.tsx";
+import { Input, Select, Switch, TextArea } from "../../../kit/controls/field.tsx";
 import { Panel } from "../../../kit/page.tsx";
 import { type Preset, presetChoices } from "../words.ts";
 import { WorkflowInput } from "../workflow-input.tsx";

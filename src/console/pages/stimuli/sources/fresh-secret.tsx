@@ -1,8 +1,8 @@
 /** A secret in the one moment in which it is shown, with what it is needed for: the sender's side, and a test. */
 import type { Schemas } from "../../../../programs/client/client.ts";
-import { Button } from "../../../kit/button.tsx";
-import { Dialog } from "../../../kit/dialog.tsx";
-import { Command } from "../../../kit/text.tsx";
+import { Button } from "../../../kit/controls/button.tsx";
+import { Dialog } from "../../../kit/dialogs/dialog.tsx";
+import { Command } from "../../../kit/values/text.tsx";
 import { Snippets, TestDelivery } from "./sender.tsx";
 
 interface FreshSecretProps {

@@ -1,17 +1,17 @@
 /** Who may send messages in, and where they go: the sources, and the router for those that name no workflow. */
 import { Plus, Route } from "lucide-react";
 import { answer, type Schemas } from "../../../../programs/client/client.ts";
-import { svc } from "../../../app/api.ts";
-import { useCan } from "../../../app/session.ts";
-import { ButtonLink } from "../../../kit/button.tsx";
-import { useFilters } from "../../../kit/filters.tsx";
+import { svc } from "../../../app/session/api.ts";
+import { useCan } from "../../../app/session/session.ts";
+import { ButtonLink } from "../../../kit/controls/button.tsx";
+import { useFilters } from "../../../kit/controls/filters.tsx";
+import { Tabs } from "../../../kit/controls/tabs.tsx";
 import { useList } from "../../../kit/list.ts";
 import { Empty, Page } from "../../../kit/page.tsx";
-import { Badge } from "../../../kit/status.tsx";
 import { type Column, DataTable } from "../../../kit/table.tsx";
-import { Tabs } from "../../../kit/tabs.tsx";
-import { Command, Copyable, inert } from "../../../kit/text.tsx";
-import { Ago } from "../../../kit/time.tsx";
+import { Badge } from "../../../kit/values/status.tsx";
+import { Command, Copyable, inert } from "../../../kit/values/text.tsx";
+import { Ago } from "../../../kit/values/time.tsx";
 import { presetNames } from "../words.ts";
 import { Router } from "./router.tsx";
 

@@ -27,7 +27,7 @@ export interface Definition {
   readonly states: readonly StateDefinition[];
 }
 
-/** As many states are drawn of a text that nobody has judged. */
+/** As many states are drawn of a text that the service has not judged yet. */
 const mostStates = 300;
 
 /** @returns null for what is no manifest of a workflow */

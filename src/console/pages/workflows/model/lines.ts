@@ -1,6 +1,6 @@
 /** Where in a manifest's text a finding is. */
 import { isMap, isPair, isSeq, LineCounter, type Node, parseDocument } from "yaml";
-import type { Finding } from "../../../kit/editor.tsx";
+import type { Finding } from "../../../kit/code/editor.tsx";
 
 /** A finding as the node tells it: `spec.states.A.transitions.0.target`. */
 interface Told {

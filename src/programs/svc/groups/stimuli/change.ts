@@ -34,7 +34,7 @@ export function addChanges(stimuli: Command): void {
     summary: "Take stimuli in once more, by the routes of now",
     about: { stimulus: "their ids" },
     options: {
-      "--workflow <name>": "start this workflow, whatever the routes say",
+      "--workflow <name>": "start this workflow instead of the one that the routes choose",
       "--version <version>": "of that workflow",
       "--force": "also one that started a run already",
     },

@@ -1,8 +1,8 @@
 /** What something is started with: a form where a schema says what is wanted, else text or JSON. */
 import { useState } from "react";
-import type { Issue } from "../../programs/client/errors.ts";
-import { Button } from "./button.tsx";
-import { TextArea } from "./field.tsx";
+import type { Issue } from "../../../programs/client/errors.ts";
+import { Button } from "../controls/button.tsx";
+import { TextArea } from "../controls/field.tsx";
 import { isForm, SchemaForm, type SchemaValue } from "./schema-form.tsx";
 
 /**

@@ -2,10 +2,10 @@
 import { Dialog as Base } from "@base-ui/react/dialog";
 import { X } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { Button } from "./button.tsx";
-import { classes } from "./classes.ts";
-import { Input } from "./field.tsx";
-import { Trouble } from "./page.tsx";
+import { Button } from "../controls/button.tsx";
+import { classes } from "../controls/classes.ts";
+import { Input } from "../controls/field.tsx";
+import { Trouble } from "../page.tsx";
 
 interface DialogProps {
   readonly open: boolean;

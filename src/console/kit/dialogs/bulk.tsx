@@ -1,9 +1,9 @@
 /** The same done to many records, one after the other, with what was done and what was refused. */
 import { useRef, useState } from "react";
-import { ApiError } from "../../programs/client/errors.ts";
-import { Button } from "./button.tsx";
+import { ApiError } from "../../../programs/client/errors.ts";
+import { Button } from "../controls/button.tsx";
+import { inert } from "../values/text.tsx";
 import { Dialog } from "./dialog.tsx";
-import { inert } from "./text.tsx";
 
 export interface BulkWork<T> {
   /** `Cancel 12 executions` */

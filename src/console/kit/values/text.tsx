@@ -2,8 +2,8 @@
 import { Check, Copy } from "lucide-react";
 import { useState } from "react";
 import stripAnsi from "strip-ansi";
-import { classes } from "./classes.ts";
-import { Tip } from "./tip.tsx";
+import { classes } from "../controls/classes.ts";
+import { Tip } from "../controls/tip.tsx";
 
 /** What is shown of a long text at first, characters. */
 const firstShown = 20_000;

@@ -3,10 +3,10 @@ import { Popover } from "@base-ui/react/popover";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { ChevronDown, Search, X } from "lucide-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
+import { useSettled } from "../values/time.tsx";
 import { Button } from "./button.tsx";
 import { classes } from "./classes.ts";
 import { Checkbox, type Choice, control } from "./field.tsx";
-import { useSettled } from "./time.tsx";
 
 /** What the address says behind `?`, as texts. */
 export type Filters = Readonly<Record<string, string | undefined>>;

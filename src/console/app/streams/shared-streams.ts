@@ -1,7 +1,7 @@
 /** Streams of events that several tabs follow at once. */
-import { type Client, createClient } from "../../programs/client/client.ts";
-import { ApiError } from "../../programs/client/errors.ts";
-import { follow, type StreamedEvent } from "../../programs/client/events.ts";
+import { type Client, createClient } from "../../../programs/client/client.ts";
+import { ApiError } from "../../../programs/client/errors.ts";
+import { follow, type StreamedEvent } from "../../../programs/client/events.ts";
 
 /** From a tab. */
 export type Request =
@@ -12,6 +12,8 @@ export type Request =
       readonly identity: string;
       readonly path: string;
       readonly after: string | null;
+      /** Whether a tab that comes later hears what came before. */
+      readonly replays: boolean;
     }
   | { readonly type: "close"; readonly id: number }
   | { readonly type: "token"; readonly ask: number; readonly token: string | null }
@@ -38,7 +40,8 @@ interface Listener {
 interface Share {
   readonly identity: string;
   readonly after: string | null;
-  readonly heard: StreamedEvent[];
+  /** Null: a later tab hears only what comes then. */
+  readonly heard: StreamedEvent[] | null;
   readonly listeners: Set<Listener>;
   readonly stop: AbortController;
   state: "open" | "lost";
@@ -46,6 +49,8 @@ interface Share {
 
 /** Events that are kept for a tab that comes later; it opens a connection of its own for what lies before. */
 const maxHeard = 20_000;
+/** A tab that renews its token first needs a while, ms. */
+const askTimeoutMs = 20_000;
 
 export function openShares() {
   const shares = new Map<string, Share>();
@@ -54,16 +59,34 @@ export function openShares() {
   const asks = new Map<number, (token: string | null) => void>();
   let nextAsk = 1;
 
-  /** Any tab of the identity can lend a token. */
-  const tokenOf = (identity: string) => (refused: string | null) => {
-    const [tab] = tabs.get(identity) ?? [];
-    if (tab === undefined) return Promise.resolve(null);
+  /** Any tab of the identity can lend a token; one that does not answer is gone without having said so. */
+  const tokenOf =
+    (identity: string) =>
+    async (refused: string | null): Promise<string | null> => {
+      for (const tab of tabs.get(identity) ?? []) {
+        const lent = await askTab(tab, identity, refused);
+        if (lent !== undefined) return lent;
+        tabs.get(identity)?.delete(tab);
+        close(tab, null);
+      }
+      return null;
+    };
+
+  /** @returns undefined where the tab does not answer */
+  function askTab(tab: Port, identity: string, refused: string | null): Promise<string | null | undefined> {
     const ask = nextAsk++;
-    return new Promise<string | null>((resolve) => {
-      asks.set(ask, resolve);
+    return new Promise((resolve) => {
+      const late = setTimeout(() => {
+        asks.delete(ask);
+        resolve(undefined);
+      }, askTimeoutMs);
+      asks.set(ask, (token) => {
+        clearTimeout(late);
+        resolve(token);
+      });
       tab.postMessage({ type: "token", ask, identity, refused });
     });
-  };
+  }
 
   const toAll = (share: Share, message: (id: number) => Answer) => {
     for (const { port, id } of share.listeners) port.postMessage(message(id));
@@ -81,8 +104,10 @@ export function openShares() {
     let end: { status: number | null; reason: string | null } = { status: null, reason: null };
     try {
       for await (const event of follow(client, path, options)) {
-        share.heard.push(event);
-        if (share.heard.length > maxHeard) share.heard.shift();
+        if (share.heard !== null) {
+          share.heard.push(event);
+          if (share.heard.length > maxHeard) share.heard.shift();
+        }
         toAll(share, (id) => ({ type: "event", id, event }));
       }
     } catch (error) {
@@ -93,22 +118,22 @@ export function openShares() {
     if (!share.stop.signal.aborted) toAll(share, (id) => ({ type: "end", id, ...end }));
   }
 
-  function open(port: Port, { id, url, identity, path, after }: Extract<Request, { type: "open" }>): void {
+  function open(port: Port, { id, url, identity, path, after, replays }: Extract<Request, { type: "open" }>): void {
     const key = `${identity} ${path} ${after ?? ""}`;
     const listener = { port, id };
     const known = shares.get(key);
     // One that has lost its beginning serves no new tab.
-    const share = known !== undefined && known.heard.length < maxHeard ? known : null;
+    const share = known !== undefined && (known.heard?.length ?? 0) < maxHeard ? known : null;
     if (share !== null) {
       share.listeners.add(listener);
       port.postMessage({ type: "state", id, state: share.state });
-      for (const event of share.heard) port.postMessage({ type: "event", id, event });
+      for (const event of share.heard ?? []) port.postMessage({ type: "event", id, event });
       return;
     }
     const made: Share = {
       identity,
       after,
-      heard: [],
+      heard: replays ? [] : null,
       listeners: new Set([listener]),
       stop: new AbortController(),
       state: "lost",

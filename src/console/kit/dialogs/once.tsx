@@ -1,7 +1,7 @@
 /** A value that is shown once, at its making. */
-import { Button } from "./button.tsx";
+import { Button } from "../controls/button.tsx";
+import { Command } from "../values/text.tsx";
 import { Dialog } from "./dialog.tsx";
-import { Command } from "./text.tsx";
 
 interface OnceProps {
   readonly title: string;

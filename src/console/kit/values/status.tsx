@@ -11,7 +11,7 @@ import {
   type LucideIcon,
   TimerOff,
 } from "lucide-react";
-import { classes } from "./classes.ts";
+import { classes } from "../controls/classes.ts";
 
 export type Tone = "neutral" | "good" | "warn" | "bad" | "info" | "violet";
 

@@ -1,6 +1,6 @@
 /** A text that people are to decide by: JSON in it as a tree, changes as a diff, the rest as the text that it is. */
 import { useMemo } from "react";
-import { classes } from "./classes.ts";
+import { classes } from "../controls/classes.ts";
 import { Value } from "./json.tsx";
 import { inert, Lines } from "./text.tsx";
 
@@ -94,7 +94,7 @@ function partsOf(text: string): readonly Part[] {
   return parts;
 }
 
-/** Paragraphs; a fenced block is one, whatever it has in it. */
+/** Paragraphs; a fenced block is one, with its empty lines. */
 function blocksOf(text: string): readonly string[] {
   return text
     .split(/(^```\w*\n[\s\S]*?\n?^```[ \t]*$)/m)

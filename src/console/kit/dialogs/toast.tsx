@@ -2,8 +2,8 @@
 import { Toast } from "@base-ui/react/toast";
 import { CheckCircle2, CircleAlert, X } from "lucide-react";
 import type { ReactNode } from "react";
-import { ApiError } from "../../programs/client/errors.ts";
-import { classes } from "./classes.ts";
+import { ApiError } from "../../../programs/client/errors.ts";
+import { classes } from "../controls/classes.ts";
 
 const news = Toast.createToastManager();
 

@@ -1,8 +1,8 @@
 /** Streams of events in a tab: heard through the browser's shared worker, or alone where there is none. */
 import { useEffect, useRef, useState } from "react";
-import type { StreamedEvent } from "../../programs/client/events.ts";
-import { serviceUrl } from "./place.ts";
-import { token, useMe } from "./session.ts";
+import type { StreamedEvent } from "../../../programs/client/events.ts";
+import { serviceUrl } from "../session/place.ts";
+import { token, useMe } from "../session/session.ts";
 import { type Answer, openShares, type Port, type Request } from "./shared-streams.ts";
 
 export type Connection = "connecting" | "open" | "lost" | "ended" | "refused";
@@ -55,9 +55,15 @@ function heard(answer: Answer): void {
  * Follows a stream while the component is there.
  * @param path of the service; null: nothing is followed
  * @param after the id of the last event that is known already
+ * @param replays false: what another tab heard before is not told again; for streams that tell of the present alone
  * @param hear called for each event, in order, each once
  */
-export function useStream(path: string | null, after: string | null, hear: (event: StreamedEvent) => void): Connection {
+export function useStream(
+  path: string | null,
+  after: string | null,
+  hear: (event: StreamedEvent) => void,
+  replays = true,
+): Connection {
   const me = useMe();
   const [state, setState] = useState<Connection>("connecting");
   const listener = useRef(hear);
@@ -71,11 +77,11 @@ export function useStream(path: string | null, after: string | null, hear: (even
     const id = nextId++;
     const request = connect();
     subscribers.set(id, { event: (event) => listener.current(event), state: setState });
-    request({ type: "open", id, url: serviceUrl, identity, path, after: begin.current });
+    request({ type: "open", id, url: serviceUrl, identity, path, after: begin.current, replays });
     return () => {
       subscribers.delete(id);
       request({ type: "close", id });
     };
-  }, [path, identity]);
+  }, [path, identity, replays]);
   return state;
 }

@@ -1,8 +1,8 @@
 /** A dialog with a form: sends it, shows what was refused, and closes when it is done. */
 import { type ReactNode, useState } from "react";
-import { Button } from "./button.tsx";
+import { Button } from "../controls/button.tsx";
+import { Trouble } from "../page.tsx";
 import { Dialog } from "./dialog.tsx";
-import { Trouble } from "./page.tsx";
 
 interface FormDialogProps {
   readonly open: boolean;

@@ -6,7 +6,7 @@
  */
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
-import type { StreamedEvent } from "../../programs/client/events.ts";
+import type { StreamedEvent } from "../../../programs/client/events.ts";
 import { type Connection, useStream } from "./streams.ts";
 
 interface Change {
@@ -47,7 +47,8 @@ export function useLive(): Connection {
 
   const hear = ({ event, data }: StreamedEvent) => {
     if (event === "gap") {
-      queries.invalidateQueries().catch(() => {});
+      // All that is shown may be old; gaps come in rows, and lists are read once for them.
+      renew([]);
       return;
     }
     const { type, id, status } = data as Change;
@@ -55,7 +56,7 @@ export function useLive(): Connection {
     renew([type, "list"]);
     renew([type, "one", id]);
   };
-  return useStream("/v1/events", null, hear);
+  return useStream("/v1/events", null, hear, false);
 }
 
 /** The status of a row that is shown changes at once; what else changed comes with the list. */

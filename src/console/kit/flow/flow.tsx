@@ -1,9 +1,9 @@
 /** States and the ways between them as a graph; drawn by a library that is loaded when the first graph is shown. */
 import { lazy, Suspense } from "react";
-import type { FlowProps } from "./flow/graph.ts";
-import { Loading } from "./page.tsx";
+import { Loading } from "../page.tsx";
+import type { FlowProps } from "./graph.ts";
 
-const Canvas = lazy(() => import("./flow/canvas.tsx").then(({ Canvas }) => ({ default: Canvas })));
+const Canvas = lazy(() => import("./canvas.tsx").then(({ Canvas }) => ({ default: Canvas })));
 
 export function Flow(props: FlowProps) {
   return (

@@ -1,7 +1,7 @@
 /** YAML and JSON to read and write; the editor is loaded when it is first needed. */
 import { lazy, Suspense } from "react";
+import { Loading } from "../page.tsx";
 import type { EditorProps } from "./editor.tsx";
-import { Loading } from "./page.tsx";
 
 const Editor = lazy(() => import("./editor.tsx").then(({ Editor }) => ({ default: Editor })));
 const Merge = lazy(() => import("./merge.tsx").then(({ Merge }) => ({ default: Merge })));

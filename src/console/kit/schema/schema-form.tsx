@@ -7,12 +7,12 @@
  *     <Button onClick={() => input.check() && start()}>Run</Button>
  */
 import { lazy, Suspense, useMemo, useState } from "react";
-import { Button } from "./button.tsx";
-import { Code } from "./code.tsx";
-import type { Finding } from "./editor.tsx";
-import { Loading } from "./page.tsx";
+import { Code } from "../code/code.tsx";
+import type { Finding } from "../code/editor.tsx";
+import { Button } from "../controls/button.tsx";
+import { Loading } from "../page.tsx";
 
-const Fields = lazy(() => import("./schema/form.tsx").then(({ Fields }) => ({ default: Fields })));
+const Fields = lazy(() => import("./form.tsx").then(({ Fields }) => ({ default: Fields })));
 
 /** A value that is filled in by a form. */
 export interface SchemaValue {
@@ -41,7 +41,7 @@ export function useSchemaValue(schema: unknown, first?: unknown): SchemaValue {
     async check() {
       setStrict(true);
       if (broken !== null) return false;
-      const { faultsOf } = await import("./schema/validator.ts");
+      const { faultsOf } = await import("./validator.ts");
       return faultsOf(schema, value).length === 0;
     },
   };

@@ -2,12 +2,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { Download } from "lucide-react";
 import { useEffect, useMemo, useState } from "react";
-import { svc } from "../app/api.ts";
-import { Button } from "./button.tsx";
+import { svc } from "../../app/session/api.ts";
+import { Button } from "../controls/button.tsx";
+import { tellError } from "../dialogs/toast.tsx";
+import { Loading, Trouble } from "../page.tsx";
 import { Value } from "./json.tsx";
-import { Loading, Trouble } from "./page.tsx";
 import { inert, Lines } from "./text.tsx";
-import { tellError } from "./toast.tsx";
 
 export interface ShownFile {
   readonly name: string;
@@ -99,7 +99,7 @@ export function FilePreview({ file }: { readonly file: ShownFile }) {
   );
 }
 
-/** As an image element it runs no script, whatever an SVG holds. */
+/** An image element runs no script, also none of an SVG. */
 function Picture({ bytes, type, name }: { readonly bytes: ArrayBuffer; readonly type: string; readonly name: string }) {
   const [address, setAddress] = useState<string | null>(null);
   useEffect(() => {

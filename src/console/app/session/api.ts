@@ -1,5 +1,5 @@
 /** The service, with the identity of the signed-in caller. */
-import { createClient } from "../../programs/client/client.ts";
+import { createClient } from "../../../programs/client/client.ts";
 import { serviceUrl } from "./place.ts";
 import { token } from "./session.ts";
 

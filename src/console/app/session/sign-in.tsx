@@ -2,11 +2,11 @@
 import { RouterProvider } from "@tanstack/react-router";
 import { Building2, LogIn, UserRound } from "lucide-react";
 import { useEffect, useState } from "react";
-import { Button } from "../kit/button.tsx";
-import { Input } from "../kit/field.tsx";
-import { Loading, Trouble, useTitle } from "../kit/page.tsx";
-import { Mark } from "./mark.tsx";
-import { router } from "./router.tsx";
+import { Button } from "../../kit/controls/button.tsx";
+import { Input } from "../../kit/controls/field.tsx";
+import { Loading, Trouble, useTitle } from "../../kit/page.tsx";
+import { Mark } from "../mark.tsx";
+import { router } from "../router.tsx";
 import { leave, type SignInConfig, signInAs, start, useSession } from "./session.ts";
 
 export function SignInGate() {

@@ -4,8 +4,8 @@
  */
 import * as oauth from "oauth4webapi";
 import { useSyncExternalStore } from "react";
-import type { Schemas } from "../../programs/client/client.ts";
-import { refusalOf, Unreachable } from "../../programs/client/errors.ts";
+import type { Schemas } from "../../../programs/client/client.ts";
+import { refusalOf, Unreachable } from "../../../programs/client/errors.ts";
 import { consolePath, serviceUrl } from "./place.ts";
 
 export type Me = Schemas["Caller"];
@@ -122,13 +122,15 @@ export async function start(): Promise<void> {
     const leaving = readLeaving();
     const last = JSON.parse(sessionStorage.getItem(lastKey) ?? "null") as {
       tenant: string | null;
-      person?: Developer;
+      person?: string;
     } | null;
     tenant = leaving?.tenant ?? last?.tenant ?? null;
     config = await readConfig(tenant);
     const here = new URL(location.href);
     if (leaving !== null && here.searchParams.has("state")) return await comeBack(leaving, here);
-    if (last?.person != null && config.password) return await signInAs(last.person);
+    const person = config.people?.find(({ username }) => username === last?.person);
+    if (config.password && person?.password != null)
+      return await signInAs({ issuer: person.issuer, username: person.username, password: person.password });
     if (last !== null && !config.password) return await leave(tenant);
     become({ state: "out", config, reason: null });
   } catch (error) {
@@ -280,7 +282,10 @@ async function enter(fresh: Tokens): Promise<void> {
   const me = (await fetched(`${serviceUrl}/v1/auth/me`, {
     headers: { Authorization: `Bearer ${fresh.access}` },
   })) as Me;
-  sessionStorage.setItem(lastKey, JSON.stringify({ tenant, ...(developer === null ? {} : { person: developer }) }));
+  sessionStorage.setItem(
+    lastKey,
+    JSON.stringify({ tenant, ...(developer === null ? {} : { person: developer.username }) }),
+  );
   become({ state: "in", me, name: nameIn(fresh) ?? me.email ?? me.user_id });
 }
 
