@@ -1,4 +1,4 @@
-/** What was read of the service, kept by its key. Keys begin with the kind of record: see `live.ts`. */
+/** What was read of the service, kept by its key. Keys begin with the kind of record: see `src/console/app/streams/live.ts`. */
 import { QueryClient } from "@tanstack/react-query";
 import { ApiError } from "../../programs/client/errors.ts";
 
