@@ -23,8 +23,16 @@ export function close(run: RunTurn, reason: string): void {
   const left = workOf(run);
   run.work({ ...left, lines: [], news: [...left.news, ...given] });
   if (reason === "deleted") run.fact(itemsFact, { of: "gone", run_id: batchOf(run.state.header).run_id });
-  else write(run);
+  else if (write(run)) tellLast(run);
   run.change({ status: "cancelled" });
+}
+
+/** The run may have been erased since it closed this record: it hears of rows that came after that, and removes them. */
+function tellLast(run: RunTurn): void {
+  const { seq, returned, orders, succeeded } = workOf(run);
+  const said = { seq: seq + 1, succeeded, failed: 0, cancelled: 0, todo: 0, returned, orders, is_gone: true };
+  const { run_id } = batchOf(run.state.header);
+  run.tell(workflowRunProtocol, run_id, "items_reported", { batch: run.id, ...said }, { coCommit: true });
 }
 
 /** At the end of every turn: what became of items is put on record, and the run is told what it must know. */
@@ -71,8 +79,11 @@ function firstWait(lines: readonly Line[]): FirstWait | undefined {
 const isSame = (one: FirstWait | undefined, other: FirstWait | undefined): boolean =>
   one?.kind === other?.kind && one?.expires_at === other?.expires_at;
 
-/** Puts on record what became of items in this turn: those that ended, and those that began or go on differently. */
-function write(run: RunTurn): void {
+/**
+ * Puts on record what became of items in this turn: those that ended, and those that began or go on differently.
+ * @returns whether there were any
+ */
+function write(run: RunTurn): boolean {
   const work = workOf(run);
   const before = linesBefore(run);
   const begun = work.lines.flatMap((line) => {
@@ -82,11 +93,12 @@ function write(run: RunTurn): void {
     return [{ ...row(Number(line.name), "running", attempts), execution_id: now.execution_id }];
   });
   const rows = [...work.news, ...begun];
-  if (rows.length === 0) return;
+  if (rows.length === 0) return false;
   run.work({ ...work, news: [] });
   const { run_id, state_name, visit, attempt = 1 } = batchOf(run.state.header);
   run.fact(itemsFact, { of: "items", run_id, state_name, visit, attempt, items: rows });
   forget(run, rows);
+  return true;
 }
 
 /** Values of items that ended well are needed no more. */
