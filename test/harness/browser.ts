@@ -25,7 +25,7 @@ export async function openWindow(
 ): Promise<{ readonly context: BrowserContext; readonly page: Page; readonly complaints: string[] }> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
   // What is awaited in vain is named before the test's own time is up.
-  context.setDefaultTimeout(15_000);
+  context.setDefaultTimeout(30_000);
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on("pageerror", (error) => complaints.push(error.message));

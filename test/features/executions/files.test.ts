@@ -1,6 +1,15 @@
 /** Files of executions through the API: the routes, volumes, the filesystem policy, attachments. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, rmSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { calls, say, shell } from "../../harness/manifests.ts";
 import { until } from "../../harness/until.ts";
@@ -171,7 +180,11 @@ describe("the files of an execution", () => {
 test("files of a run that is under way, and of one that ended without ever having any", async () => {
   const id = await at.launch({ script: [shell("printf early > f; sleep 30"), say("x")] });
   const workspace = join(at.node.dataDir, "workspaces", id);
-  await until(() => existsSync(join(workspace, "f")), { timeoutMs: 20_000, what: "the file" });
+  const file = join(workspace, "f");
+  await until(() => existsSync(file) && readFileSync(file, "utf8") === "early", {
+    timeoutMs: 20_000,
+    what: "the file",
+  });
   expect(await (await get(`/v1/executions/${id}/files/f`)).text()).toBe("early");
   await at.node.call("POST", `/v1/executions/${id}/cancel`);
 });

@@ -82,7 +82,8 @@ test("a rotated credential takes a new connection", async () => {
     },
     { timeoutMs: 40_000, what: "another instance" },
   );
-  expect(await node.text("rotated.echo", { text: "second-value-2" })).toBe("[redacted]");
+  // A call may still reach the former instance, which does not know the new value.
+  await until(async () => (await node.text("rotated.echo", { text: "second-value-2" })) === "[redacted]");
 }, 60_000);
 
 test("pinned tools that a server changes are withheld, with an incident", async () => {

@@ -1,6 +1,6 @@
 /** How instances in bubblewrap are held to their limits, and how they end. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readdirSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Sandbox } from "../../../../../src/adapters/sandbox/port.ts";
 import { processesWith } from "../../../../harness/processes.ts";
@@ -9,6 +9,15 @@ import { bubblewrapWorks, processFixture } from "../../fixture.ts";
 import { runToEnd, specOf, untilOutput } from "../../instances.ts";
 
 const works = await bubblewrapWorks();
+
+function isRemoved(folder: string): boolean {
+  try {
+    rmSync(folder, { recursive: true, force: true });
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ENOTEMPTY")) throw error;
+  }
+  return !existsSync(folder);
+}
 
 describe.skipIf(!works)("bubblewrap holds", () => {
   let fixture: Awaited<ReturnType<typeof processFixture>>;
@@ -136,7 +145,8 @@ describe.skipIf(!works)("bubblewrap holds", () => {
       await own.sandbox.launch(spec, () => {});
       await untilOutput(own.sandbox, spec.instanceId);
       expect(processesWith("3457")).not.toEqual([]);
-      rmSync(join(own.dataDir, "instances", spec.instanceId), { recursive: true });
+      // While its supervisor writes there, a removal can find a file that it did not list.
+      await until(() => isRemoved(join(own.dataDir, "instances", spec.instanceId)), { what: "the folder to go" });
       await until(() => processesWith("3457").length === 0, { timeoutMs: 30_000, what: "its processes to end" });
       await until(() => processesWith(`instances/${spec.instanceId}`).length === 0, {
         timeoutMs: 30_000,
