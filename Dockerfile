@@ -9,6 +9,8 @@ COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --no-audit --no-fund \
   && (node_modules/.bin/bun --version || node node_modules/bun/install.js)
 COPY . .
+# The console is built here: a node whose disk is read-only serves it as it stands.
+RUN node_modules/.bin/bun src/console/build.ts dist/console
 # The configuration file has its place in /etc/svc; SVC_CONFIG_FILE names it.
 RUN mkdir -p /var/lib/svc /etc/svc && chown node:node /var/lib/svc && chmod 0700 /var/lib/svc
 USER node

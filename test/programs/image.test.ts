@@ -3,7 +3,9 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
+import { readBuilt } from "../../src/features/console/files.ts";
 import { podman } from "../harness/outside/podman.ts";
+import { scratch } from "../harness/scratch.ts";
 
 const root = join(import.meta.dir, "../..");
 const engine = await podman();
@@ -55,6 +57,19 @@ describe.skipIf(engine === null)("the image", () => {
     );
   }, 60_000);
 });
+
+test("the image is made with the console in it, as the node looks for it", async () => {
+  const folder = join(root, "dist/console");
+  const [program = "", ...rest] =
+    readFileSync(join(root, "Dockerfile"), "utf8")
+      .match(/RUN (.*console.*)/)?.[1]
+      ?.split(" ") ?? [];
+  expect(join(root, rest.at(-1) ?? "")).toBe(folder);
+  const beside = scratch("image-console");
+  const built = Bun.spawnSync([program, ...rest.slice(0, -1), join(beside, "console")], { cwd: root });
+  expect(built.exitCode).toBe(0);
+  expect((await readBuilt(join(beside, "console")))?.files.size).toBeGreaterThan(20);
+}, 60_000);
 
 test.each([
   [200, 0],

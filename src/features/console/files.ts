@@ -37,11 +37,11 @@ export const fileTypes = Object.values(types).map((type) => type.split(";")[0] ?
 export async function openBuilt(dataDir: string, prefersShipped: boolean): Promise<BuiltConsole> {
   const shipped = join(root, "dist/console");
   if (prefersShipped) {
-    const ready = await read(shipped);
+    const ready = await readBuilt(shipped);
     if (ready !== null) return ready;
   }
   const folder = join(dataDir, "console", keyOfSources());
-  return (await read(folder)) ?? (await build(folder));
+  return (await readBuilt(folder)) ?? (await build(folder));
 }
 
 async function build(folder: string): Promise<BuiltConsole> {
@@ -52,12 +52,13 @@ async function build(folder: string): Promise<BuiltConsole> {
     stderr: "pipe",
   });
   const [code, told] = await Promise.all([building.exited, new Response(building.stderr).text()]);
-  const built = code === 0 ? await read(folder) : null;
+  const built = code === 0 ? await readBuilt(folder) : null;
   if (built === null) throw new Error(`the console does not build: ${told.slice(0, 2_000)}`);
   return built;
 }
 
-async function read(folder: string): Promise<BuiltConsole | null> {
+/** @returns null where the folder holds no built console */
+export async function readBuilt(folder: string): Promise<BuiltConsole | null> {
   const text = await readFile(join(folder, "index.json"), "utf8").catch(() => null);
   if (text === null) return null;
   const { page, files } = Value.Parse(Index, JSON.parse(text));
