@@ -1,9 +1,9 @@
 /** A new agent, from a manifest with comments. */
 import { useNavigate } from "@tanstack/react-router";
+import { firstAgent } from "../../../programs/client/first-agent.ts";
 import { Page } from "../../kit/page.tsx";
 import { Command } from "../../kit/values/text.tsx";
 import { ManifestEditor } from "./manifest-editor.tsx";
-import { template } from "./template.ts";
 
 export function NewAgent() {
   const navigate = useNavigate();
@@ -18,7 +18,7 @@ export function NewAgent() {
       }
     >
       <ManifestEditor
-        first={template}
+        first={firstAgent("my-agent")}
         deployed={null}
         onDeployed={({ agent_id: id }) =>
           void navigate({ to: "/agents/$id" as never, params: { id } as never, search: { tab: "run" } as never })
