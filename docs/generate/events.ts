@@ -4,7 +4,7 @@ import { ApprovalEvent } from "../../actors/approval/record.ts";
 import { type EventName, eventFields, verboseMembers } from "../../actors/execution/events.ts";
 import { type EventType, eventTypes } from "../../actors/workflow/run/record/events.ts";
 import { fleetEvents } from "../../src/features/edge/fleet/stream/event-schema.ts";
-import { WireEvent } from "../../src/features/workflows/runs/log.ts";
+import { WireEvent } from "../../src/features/workflows/runs/log/log.ts";
 import { executionMeanings, fleetMeanings, runMeanings } from "./event-meanings.ts";
 import { tableOf } from "./tables.ts";
 

@@ -1,5 +1,5 @@
 /** Settings that list what of a host, and from outside, agents may have: registries, images, directories. */
-import { imageFault } from "../../actors/manifest/image.ts";
+import { imageFault } from "../../actors/manifest/images/image.ts";
 import { normalPath } from "../../actors/manifest/members.ts";
 import { BadValue, type Common, type Setting, setting } from "./setting.ts";
 

@@ -13,7 +13,7 @@ const allowed: Readonly<Record<string, string>> = {
   "src/adapters/sandbox/process/process-sandbox.ts": "compared with times of files, which this machine writes",
   "src/adapters/sandbox/process/cleanup/removal.ts": "compared with times of files, which this machine writes",
   "src/adapters/sandbox/stillness.ts": "compared with times of files, which this machine writes",
-  "src/adapters/sandbox/docker/private-images.ts": "compared with times of files, which this machine writes",
+  "src/adapters/sandbox/docker/images/private-images.ts": "compared with times of files, which this machine writes",
   "src/programs/edge-daemon/clock.ts": "the machine of a host, which has no database; watched against a steady clock",
   "src/programs/svc/process/process-io.ts": "the machine of a caller, which has no database",
   "src/programs/client/errors.ts": "runs on the machine of a caller; compared with a date of HTTP",

@@ -1,6 +1,7 @@
 /** Where an agent refers to secrets and credentials: in its environment, and for its image. */
+
+import { placedRegistryCredentials } from "../../manifest/images/registry-credentials.ts";
 import { type PlacedReference, referencesIn } from "../../manifest/references.ts";
-import { placedRegistryCredentials } from "../../manifest/registry-credentials.ts";
 import type { AgentSpec, RuntimeSpec } from "./spec.ts";
 
 /** @param spec of an agent, also as it is stored from before images had credentials */

@@ -2,8 +2,8 @@
 
 import { bootstrapFault } from "../../agent/manifest/runtime/bootstrap.ts";
 import { invalid, invalidAt, Problem } from "../../kernel/problem.ts";
-import { imageFault } from "../../manifest/image.ts";
-import { localImageFault } from "../../manifest/local-images.ts";
+import { imageFault } from "../../manifest/images/image.ts";
+import { localImageFault } from "../../manifest/images/local-images.ts";
 import { joinedCeilings } from "../../policy/ceilings.ts";
 import { isWithin } from "../../policy/filesystem/mounts.ts";
 import { storageQuota } from "../../policy/storage-quota.ts";

@@ -1,6 +1,7 @@
 /** What a definition names literally: whether it exists is for the stores of agents and workflows to say. */
+
+import { placedRegistryCredentials } from "../../manifest/images/registry-credentials.ts";
 import type { PlacedReference } from "../../manifest/references.ts";
-import { placedRegistryCredentials } from "../../manifest/registry-credentials.ts";
 import type { Judge } from "../definition/parts.ts";
 import type { Definition, State } from "../definition.ts";
 import type { References } from "./judged.ts";

@@ -1,4 +1,5 @@
 /** Steps of a state's work that may meet what its kind cannot cope with. */
+
 import { leaveWork } from "./entering.ts";
 import { faultOf } from "./kind.ts";
 import { settle } from "./settling.ts";

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { findOrInstall } from "../../lib/processes/system-package.ts";
 import type { DockerSandboxOptions } from "./docker/docker-sandbox.ts";
-import { registryGuard } from "./docker/registries.ts";
+import { registryGuard } from "./docker/images/registries.ts";
 import type { Sandbox } from "./instance.ts";
 import { trustedPath } from "./process/bubblewrap/bubblewrap.ts";
 import { createProcessSandbox, SandboxUnavailable } from "./process/process-sandbox.ts";

@@ -6,9 +6,9 @@ import { createFsTools } from "../tools/fs/feature.ts";
 import type { ToolProvider, ToolRequest } from "../tools/port.ts";
 import { checkFiles } from "./attachments/attachments.ts";
 import { createAttachmentTool } from "./attachments/tool.ts";
-import { createVolumes, type Volumes, type VolumesOptions } from "./execution-volumes.ts";
 import type { VolumeReader } from "./records.ts";
-import { type RunStorage, settleRun } from "./workflow-volumes.ts";
+import { createVolumes, type Volumes, type VolumesOptions } from "./runs/execution-volumes.ts";
+import { type RunStorage, settleRun } from "./runs/workflow-volumes.ts";
 
 export type OpenVolumes = ReturnType<typeof openVolumes>;
 
@@ -22,7 +22,7 @@ export function openVolumes(options: VolumesOptions) {
     checkFiles: (tenant: string, reader: VolumeReader, references: readonly Json[]): Promise<Attachment[]> =>
       checkFiles(volumes, tenant, reader, references),
 
-    /** See `workflow-volumes.ts`. */
+    /** See `runs/workflow-volumes.ts`. */
     settleRun: (storage: RunStorage): Promise<MountPlan[]> => settleRun(volumes.records, options.newId, storage),
 
     /** The tools that work on volumes. @param planOf of an execution of the tenant */

@@ -8,10 +8,10 @@ import { type Call, defineRoute, jsonBody, type Route } from "../../http/route.t
 import type { Sql } from "../../store/postgres/pool.ts";
 import type { Audit } from "../audit/port.ts";
 import type { StorageViolations } from "../storage-violations/port.ts";
-import type { Volumes } from "./execution-volumes.ts";
 import { recordingRefusals } from "./files/refusals.ts";
 import { fileRoutes } from "./files/routes.ts";
 import type { Backend } from "./records.ts";
+import type { Volumes } from "./runs/execution-volumes.ts";
 import { ChangeBody, CreateBody, ListQuery, QuotaBody, VolumeBody, VolumeId } from "./schema.ts";
 import { createVolumeService } from "./service.ts";
 

@@ -8,8 +8,8 @@ import type { Page } from "../../http/paging.ts";
 import type { Sql, Transaction } from "../../store/postgres/pool.ts";
 import { type Audit, type AuditedCall, auditedBy } from "../audit/port.ts";
 import { CHAT_ATTACHMENTS } from "./chat-label.ts";
-import type { Volumes } from "./execution-volumes.ts";
 import { type Backend, ownerOf, type VolumeOwner, type VolumeRow, visibilityOf } from "./records.ts";
+import type { Volumes } from "./runs/execution-volumes.ts";
 import type { ChangeBody, VolumeBody } from "./schema.ts";
 import { userVolumeRecords } from "./user-records.ts";
 

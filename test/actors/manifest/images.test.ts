@@ -1,7 +1,7 @@
 /** What manifests may say of images: which are run unasked, and what they are pulled with (docs/reference/sandboxes.md). */
 import { describe, expect, test } from "bun:test";
-import { localImageFault } from "../../../actors/manifest/local-images.ts";
-import { placedRegistryCredentials } from "../../../actors/manifest/registry-credentials.ts";
+import { localImageFault } from "../../../actors/manifest/images/local-images.ts";
+import { placedRegistryCredentials } from "../../../actors/manifest/images/registry-credentials.ts";
 import { manifestWith, reading } from "../agent/offer.ts";
 
 const id = "0190f3c4-6d1e-7a55-9c1f-2f6d0c5b8e11";

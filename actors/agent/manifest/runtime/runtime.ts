@@ -1,11 +1,11 @@
 /** `spec.runtime`: in what, and with which model, the agent runs; and its environment. */
 import { suggestion } from "../../../kernel/nearest.ts";
 import type { Fields } from "../../../manifest/fields.ts";
-import { imageFault, maxImageCharacters, pullPolicy } from "../../../manifest/image.ts";
-import { localImageFault } from "../../../manifest/local-images.ts";
+import { imageFault, maxImageCharacters, pullPolicy } from "../../../manifest/images/image.ts";
+import { localImageFault } from "../../../manifest/images/local-images.ts";
+import { registryCredentials } from "../../../manifest/images/registry-credentials.ts";
 import { environmentName, offered, referenceFault } from "../../../manifest/members.ts";
 import { object } from "../../../manifest/object.ts";
-import { registryCredentials } from "../../../manifest/registry-credentials.ts";
 import { choice, number, pairs, text } from "../../../manifest/shape.ts";
 import { type AgentScope, type Isolation, isolations, type NodeOffer, type RuntimeSpec } from "../spec.ts";
 import { findRuntime, type Runtime } from "./runtimes.ts";

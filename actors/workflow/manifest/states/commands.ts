@@ -1,12 +1,12 @@
 /** The kinds of state that run commands: `System`, `ContainerRun`, `ParallelContainerRun`. */
 
 import type { Fields } from "../../../manifest/fields.ts";
-import { pullPolicy } from "../../../manifest/image.ts";
-import { localImageFault } from "../../../manifest/local-images.ts";
+import { pullPolicy } from "../../../manifest/images/image.ts";
+import { localImageFault } from "../../../manifest/images/local-images.ts";
+import { registryCredentials } from "../../../manifest/images/registry-credentials.ts";
 import { second } from "../../../manifest/members.ts";
 import { object } from "../../../manifest/object.ts";
 import { isReference } from "../../../manifest/references.ts";
-import { registryCredentials } from "../../../manifest/registry-credentials.ts";
 import { choice, flag, integer, list } from "../../../manifest/shape.ts";
 import type {
   Command,

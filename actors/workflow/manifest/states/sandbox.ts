@@ -1,5 +1,5 @@
 /** What commands are run in: image, environment, directory, network and resources. */
-import { imageFault } from "../../../manifest/image.ts";
+import { imageFault } from "../../../manifest/images/image.ts";
 import {
   cpu,
   environmentName,

@@ -35,9 +35,9 @@ import { Engine } from "./engine.ts";
 import { followContainer, KeeperWatch } from "./follow.ts";
 import { containerFreezer } from "./freezing.ts";
 import { runInContainer } from "./hand.ts";
-import { Images } from "./images.ts";
+import { Images } from "./images/images.ts";
+import { PrivateImages } from "./images/private-images.ts";
 import { ContainerPaths, isAssigned, type LaunchRecord, readVerdict, writeVerdict } from "./paths.ts";
-import { PrivateImages } from "./private-images.ts";
 import { type ContainerPrograms, gatherPrograms } from "./programs.ts";
 import { settleWorkspace, WarmPool } from "./warm-pool.ts";
 

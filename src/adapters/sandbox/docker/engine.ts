@@ -3,7 +3,7 @@
  * Every failure is an `EngineError`; one without a status means that the engine did not answer, and repeating may help.
  */
 import Docker from "dockerode";
-import { registryOf } from "../../../../actors/manifest/image.ts";
+import { registryOf } from "../../../../actors/manifest/images/image.ts";
 import { withTimeout } from "../../../lib/timers.ts";
 import { EngineError, type RegistryLogin } from "../instance.ts";
 

@@ -10,10 +10,10 @@ import { isStorable } from "../../../../actors/manifest/storable.ts";
 import { isUuid } from "../../../http/route.ts";
 import { ToolFailure, ToolRefusal } from "../../tools/port.ts";
 import { CHAT_ATTACHMENTS } from "../chat-label.ts";
-import type { Volumes } from "../execution-volumes.ts";
 import { readPath } from "../paths.ts";
 import type { Entry, Places, VolumeAt } from "../places/port.ts";
 import { ownerOf, type VolumeReader } from "../records.ts";
+import type { Volumes } from "../runs/execution-volumes.ts";
 
 const maxAttachments = 32;
 

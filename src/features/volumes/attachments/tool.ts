@@ -16,7 +16,7 @@ import {
   type ToolRequest,
 } from "../../tools/port.ts";
 import { CHAT_ATTACHMENTS } from "../chat-label.ts";
-import type { Volumes } from "../execution-volumes.ts";
+import type { Volumes } from "../runs/execution-volumes.ts";
 
 const Arguments = Type.Object({
   volume_id: Type.String({ minLength: 1, maxLength: 64, description: "volume_id of the attachment" }),

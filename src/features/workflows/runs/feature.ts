@@ -41,7 +41,7 @@ import { itemRecords } from "./items/records.ts";
 import { mapResultsActivity } from "./items/results.ts";
 import { itemRoutes } from "./items/routes.ts";
 import { runOf } from "./items/run-of.ts";
-import { runLogRoutes } from "./log-routes.ts";
+import { runLogRoutes } from "./log/log-routes.ts";
 import { runMetrics } from "./metrics.ts";
 import { migrating } from "./migrating/migrating.ts";
 import { migrateRoute } from "./migrating/route.ts";
@@ -59,7 +59,7 @@ import { intentTools } from "./tools/intent-tools.ts";
 import { reviewByExecutions } from "./tools/review.ts";
 import { workflowTools } from "./tools/tools.ts";
 
-export { isTerminal as isLastEvent } from "./log.ts";
+export { isTerminal as isLastEvent } from "./log/log.ts";
 export type { Runs } from "./service.ts";
 
 export const runs = defineFeature({

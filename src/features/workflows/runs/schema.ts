@@ -8,7 +8,7 @@ import { RunElement, RunRecord, ShownCompensation, WaitingFor } from "../../../.
 import { RunStatus } from "../../../../actors/workflow/run/state.ts";
 import { pagingQuery } from "../../../http/paging.ts";
 import { ItemElement } from "./items/schema.ts";
-import { WireEvent } from "./log.ts";
+import { WireEvent } from "./log/log.ts";
 import { MigrateBody, Migrated } from "./migrating/schema.ts";
 
 /** Thirty days: of a whole run. */

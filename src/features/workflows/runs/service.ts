@@ -6,7 +6,7 @@ import { workflowRun } from "../../../../actors/workflow/run/run.ts";
 import { maxBuffered } from "../../../../actors/workflow/run/signals/signals.ts";
 import type { Address } from "../../../runtime/port.ts";
 import type { AuditedBy } from "../../audit/port.ts";
-import { type FoundRun, notFound, type RunHistoryOptions, runHistory } from "./history.ts";
+import { type FoundRun, notFound, type RunHistoryOptions, runHistory } from "./log/history.ts";
 import type { RunSignal } from "./request.ts";
 import { type RunStartsOptions, runStarts } from "./start/starting.ts";
 

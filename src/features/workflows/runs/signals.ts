@@ -2,7 +2,7 @@
 import type { Decider, Source } from "../../../../actors/approval/messages.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import type { Approvals } from "../../approvals/port.ts";
-import type { FoundRun } from "./history.ts";
+import type { FoundRun } from "./log/history.ts";
 import type { RunSignal } from "./request.ts";
 import type { SignalAnswer } from "./schema.ts";
 import type { Runs } from "./service.ts";

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, closeSync, constants, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { qualified } from "../../../../actors/manifest/image.ts";
+import { qualified } from "../../../../actors/manifest/images/image.ts";
 import { isAwaiting } from "../../../../src/adapters/sandbox/docker/assignment-delivery.ts";
 import { createDockerSandbox } from "../../../../src/adapters/sandbox/docker/docker-sandbox.ts";
-import { Images } from "../../../../src/adapters/sandbox/docker/images.ts";
+import { Images } from "../../../../src/adapters/sandbox/docker/images/images.ts";
 import { EngineError } from "../../../../src/adapters/sandbox/instance.ts";
 import type { InstanceSpec, LaunchNews, OutputChunk } from "../../../../src/adapters/sandbox/port.ts";
 import { podman } from "../../../harness/outside/podman.ts";

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
-import { repositoryOf } from "../../../../actors/manifest/image.ts";
+import { repositoryOf } from "../../../../actors/manifest/images/image.ts";
 import type { ImageNames } from "../../../../src/adapters/sandbox/docker/engine.ts";
-import { Images } from "../../../../src/adapters/sandbox/docker/images.ts";
-import { PrivateImages } from "../../../../src/adapters/sandbox/docker/private-images.ts";
+import { Images } from "../../../../src/adapters/sandbox/docker/images/images.ts";
+import { PrivateImages } from "../../../../src/adapters/sandbox/docker/images/private-images.ts";
 import { EngineError, type RegistryLogin } from "../../../../src/adapters/sandbox/port.ts";
 import { Secret } from "../../../../src/lib/secret.ts";
 import { podman } from "../../../harness/outside/podman.ts";

@@ -1,6 +1,6 @@
 /** Registries that a name leads to (docs/reference/sandboxes.md); nothing is dialled here. */
 import { expect, test } from "bun:test";
-import { registryGuard } from "../../../../src/adapters/sandbox/docker/registries.ts";
+import { registryGuard } from "../../../../src/adapters/sandbox/docker/images/registries.ts";
 
 const names: Readonly<Record<string, readonly string[]>> = {
   "public.example.net": ["93.184.215.14", "2606:2800:21f:cb07:6820:80da:af6b:8b2c"],

@@ -25,7 +25,7 @@ import { itemFacts } from "../../../../src/features/workflows/runs/items/facts.t
 import { itemRecords } from "../../../../src/features/workflows/runs/items/records.ts";
 import { mapResultsActivity } from "../../../../src/features/workflows/runs/items/results.ts";
 import { itemRoutes } from "../../../../src/features/workflows/runs/items/routes.ts";
-import { runLogRoutes } from "../../../../src/features/workflows/runs/log-routes.ts";
+import { runLogRoutes } from "../../../../src/features/workflows/runs/log/log-routes.ts";
 import { migrating } from "../../../../src/features/workflows/runs/migrating/migrating.ts";
 import { migrateRoute } from "../../../../src/features/workflows/runs/migrating/route.ts";
 import { runsProjection } from "../../../../src/features/workflows/runs/projection.ts";

@@ -1,6 +1,6 @@
 /** Which sandbox of this node a command runs in, and on which image. */
-import { imageFault } from "../../../../../actors/manifest/image.ts";
-import { localImageFault } from "../../../../../actors/manifest/local-images.ts";
+import { imageFault } from "../../../../../actors/manifest/images/image.ts";
+import { localImageFault } from "../../../../../actors/manifest/images/local-images.ts";
 import type { CommandRun } from "../../../../../actors/workflow/run/activities.ts";
 import type { InstanceSpec, Isolation, Sandbox, Sandboxes } from "../../../../adapters/sandbox/port.ts";
 

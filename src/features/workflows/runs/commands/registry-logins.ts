@@ -1,6 +1,6 @@
 /** What images of commands are pulled with, taken when a container is launched. */
 import { Problem } from "../../../../../actors/kernel/problem.ts";
-import { placedRegistryCredentials } from "../../../../../actors/manifest/registry-credentials.ts";
+import { placedRegistryCredentials } from "../../../../../actors/manifest/images/registry-credentials.ts";
 import type { CommandRun } from "../../../../../actors/workflow/run/activities.ts";
 import { type RegistryLogin, registryLogin } from "../../../../adapters/sandbox/port.ts";
 import type { Address } from "../../../../runtime/port.ts";

@@ -16,7 +16,7 @@ import type { ForkRequest, RetryRequest, RunRequest } from "../../../../../actor
 import type { RunHeader, RunState } from "../../../../../actors/workflow/run/state.ts";
 import { type ActorHandle, MailboxFull, MessageRejected, type Runtime } from "../../../../runtime/port.ts";
 import type { OpenVolumes } from "../../../volumes/port.ts";
-import type { RunHistory } from "../history.ts";
+import type { RunHistory } from "../log/history.ts";
 import type { StartedRun } from "../port.ts";
 import { gatherAgainFacts, gatherRunFacts, isCostly, type RunFactsOptions } from "./facts.ts";
 import { restoredOf } from "./restored.ts";

@@ -8,7 +8,7 @@ import { workflowRun } from "../../../../../actors/workflow/run/run.ts";
 import type { Runtime } from "../../../../runtime/port.ts";
 import { defineTool, type ManagementTool, type ToolCaller } from "../../../management-tools/port.ts";
 import { ToolFailure } from "../../../tools/port.ts";
-import { isTerminal } from "../log.ts";
+import { isTerminal } from "../log/log.ts";
 import type { Runs } from "../service.ts";
 
 const Arguments = Type.Object({

@@ -1,20 +1,20 @@
 /** What can be read of runs: one, a page of them, the graph and the log. */
-import { Problem } from "../../../../actors/kernel/problem.ts";
-import { workflowEvents } from "../../../../actors/workflow/run/record/events.ts";
-import { type RunGraph, runGraph, StepFold } from "../../../../actors/workflow/run/record/graph.ts";
+import { Problem } from "../../../../../actors/kernel/problem.ts";
+import { workflowEvents } from "../../../../../actors/workflow/run/record/events.ts";
+import { type RunGraph, runGraph, StepFold } from "../../../../../actors/workflow/run/record/graph.ts";
 import {
   type ElementState,
   type RunElement,
   type RunRecord,
   runElement,
   runRecord,
-} from "../../../../actors/workflow/run/record/record.ts";
-import { workflowRun } from "../../../../actors/workflow/run/run.ts";
-import type { RunState } from "../../../../actors/workflow/run/state.ts";
-import { type List, listOf, type Page } from "../../../http/paging.ts";
-import type { Address, Runtime } from "../../../runtime/port.ts";
+} from "../../../../../actors/workflow/run/record/record.ts";
+import { workflowRun } from "../../../../../actors/workflow/run/run.ts";
+import type { RunState } from "../../../../../actors/workflow/run/state.ts";
+import { type List, listOf, type Page } from "../../../../http/paging.ts";
+import type { Address, Runtime } from "../../../../runtime/port.ts";
+import type { RunFilter, RunRecords } from "../records.ts";
 import { type WireEvent, wireEvent } from "./log.ts";
-import type { RunFilter, RunRecords } from "./records.ts";
 
 /** A run that is known to exist in the caller's tenant, without its blackboard. */
 export interface FoundRun {

@@ -1,5 +1,5 @@
 /** Names of container images. */
-import { choice } from "./shape.ts";
+import { choice } from "../shape.ts";
 
 export const maxImageCharacters = 512;
 export const pullPolicy = choice("Always", "IfNotPresent", "Never").or("IfNotPresent");

@@ -1,14 +1,14 @@
 /** A run's log as clients read it: the same object in `/logs` and in the stream. */
 
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
-import { AnyJson } from "../../../../actors/kernel/json.ts";
-import { Text } from "../../../../actors/kernel/schema.ts";
-import { iso } from "../../../../actors/kernel/time.ts";
-import type { EventBody, EventType } from "../../../../actors/workflow/run/record/events.ts";
-import type { RunHeader } from "../../../../actors/workflow/run/state.ts";
-import { type Logged, type LogRequest, streamLog } from "../../../http/streams/log-stream.ts";
-import type { EventStream } from "../../../http/streams/sse.ts";
-import type { LogEntry } from "../../../runtime/port.ts";
+import { AnyJson } from "../../../../../actors/kernel/json.ts";
+import { Text } from "../../../../../actors/kernel/schema.ts";
+import { iso } from "../../../../../actors/kernel/time.ts";
+import type { EventBody, EventType } from "../../../../../actors/workflow/run/record/events.ts";
+import type { RunHeader } from "../../../../../actors/workflow/run/state.ts";
+import { type Logged, type LogRequest, streamLog } from "../../../../http/streams/log-stream.ts";
+import type { EventStream } from "../../../../http/streams/sse.ts";
+import type { LogEntry } from "../../../../runtime/port.ts";
 
 const optional = <S extends TSchema>(schema: S) => Type.Optional(schema);
 

@@ -1,7 +1,7 @@
 /** Volumes of workflow runs, stored once the start of the run was decided. */
-import type { MountPlan } from "../../../actors/execution/start/plan.ts";
-import type { RunVolume } from "../../../actors/workflow/run/start/volumes.ts";
-import type { VolumeReader, VolumeRecords } from "./records.ts";
+import type { MountPlan } from "../../../../actors/execution/start/plan.ts";
+import type { RunVolume } from "../../../../actors/workflow/run/start/volumes.ts";
+import type { VolumeReader, VolumeRecords } from "../records.ts";
 
 export interface RunStorage {
   readonly tenant: string;

@@ -1,25 +1,25 @@
 /** Volumes as executions use them: settled at the start, mounted, measured, taken away. */
-import type { SourceVolume } from "../../../actors/execution/start/mounts.ts";
-import type { Plan } from "../../../actors/execution/start/plan.ts";
-import type { TenantTerms } from "../../../actors/policy/quota.ts";
-import type { InstanceMount } from "../../adapters/sandbox/port.ts";
-import { isUuid } from "../../http/route.ts";
-import type { Sql } from "../../store/postgres/pool.ts";
-import type { StorageViolations } from "../storage-violations/port.ts";
-import type { VolumeLayout } from "./layout.ts";
-import type { MountUse, Places } from "./places/port.ts";
-import { type Backend, type VolumeReader, visibilityOf, volumeRecords } from "./records.ts";
-import { bringing } from "./runs/bringing.ts";
-import { type KnownExecutions, volumesInUse } from "./runs/in-use.ts";
-import { indexing } from "./runs/indexing.ts";
-import { mountRun } from "./runs/instance-mounts.ts";
-import { measuring } from "./runs/measuring.ts";
-import { removing } from "./runs/removal.ts";
-import { settling } from "./runs/settle.ts";
-import { sharedBounds } from "./runs/shared-bounds.ts";
-import { type Watched, watchLimits } from "./runs/size-watch.ts";
-import { viewing } from "./runs/views.ts";
+import type { SourceVolume } from "../../../../actors/execution/start/mounts.ts";
+import type { Plan } from "../../../../actors/execution/start/plan.ts";
+import type { TenantTerms } from "../../../../actors/policy/quota.ts";
+import type { InstanceMount } from "../../../adapters/sandbox/port.ts";
+import { isUuid } from "../../../http/route.ts";
+import type { Sql } from "../../../store/postgres/pool.ts";
+import type { StorageViolations } from "../../storage-violations/port.ts";
+import type { VolumeLayout } from "../layout.ts";
+import type { MountUse, Places } from "../places/port.ts";
+import { type Backend, type VolumeReader, visibilityOf, volumeRecords } from "../records.ts";
+import { bringing } from "./bringing.ts";
+import { type KnownExecutions, volumesInUse } from "./in-use.ts";
+import { indexing } from "./indexing.ts";
+import { mountRun } from "./instance-mounts.ts";
+import { measuring } from "./measuring.ts";
+import { removing } from "./removal.ts";
+import { settling } from "./settle.ts";
+import { sharedBounds } from "./shared-bounds.ts";
 import { requireCompatible } from "./shared-mounts.ts";
+import { type Watched, watchLimits } from "./size-watch.ts";
+import { viewing } from "./views.ts";
 
 export interface VolumesOptions {
   readonly sql: Sql;
@@ -131,7 +131,7 @@ export function createVolumes(options: VolumesOptions) {
     /** An instance of a run ended: what it left is in its volumes. Repeatable. @throws Problem 503 */
     instanceEnded: (instanceId: string, signal: AbortSignal | null) => places.land(instanceId, signal),
 
-    /** Calls `exceeded` once the execution has written more than one of the bounds allows (`runs/size-watch.ts`). */
+    /** Calls `exceeded` once the execution has written more than one of the bounds allows (`size-watch.ts`). */
     watchLimits(watched: Watched): () => void {
       const noteUsage = async (id: string, bytes: number, files: number): Promise<void> => {
         await records.noteUsage(id, bytes, files, null);

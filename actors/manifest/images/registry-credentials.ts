@@ -2,9 +2,9 @@
  * What an image is pulled with, as manifests name it: the id of a stored credential, or a reference to a credential or a
  * secret (docs/reference/credentials.md).
  */
-import { uuid } from "./members.ts";
-import { isReference, type PlacedReference, type Reference, readReference } from "./references.ts";
-import { text } from "./shape.ts";
+import { uuid } from "../members.ts";
+import { isReference, type PlacedReference, type Reference, readReference } from "../references.ts";
+import { text } from "../shape.ts";
 
 export const registryCredentials = text({ min: 1, max: 1024 })
   .check((written) => {

@@ -1,10 +1,10 @@
 /**
  * Which registries the engine may be sent to. Names that are private by themselves are refused with the manifest
- * (`actors/manifest/image.ts`); here a public name is looked up that may still lead into the host's own network.
+ * (`actors/manifest/images/image.ts`); here a public name is looked up that may still lead into the host's own network.
  */
-import { isListed } from "../../../../actors/manifest/image.ts";
-import { classOf, readAddress } from "../../../../actors/policy/network/address.ts";
-import { withTimeout } from "../../../lib/timers.ts";
+import { isListed } from "../../../../../actors/manifest/images/image.ts";
+import { classOf, readAddress } from "../../../../../actors/policy/network/address.ts";
+import { withTimeout } from "../../../../lib/timers.ts";
 
 const resolveMs = 5_000;
 

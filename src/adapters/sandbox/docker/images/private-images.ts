@@ -9,13 +9,13 @@
  */
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { repositoryOf } from "../../../../actors/manifest/image.ts";
-import type { ImageOnHost } from "../../../../actors/policy/image-use.ts";
-import { sha256Hex } from "../../../lib/digest.ts";
-import { readJson, writeAtomically } from "../../../lib/files/json-file.ts";
-import { identify, isAlive, type ProcessIdentity } from "../../../lib/processes/process-table.ts";
-import { EngineError } from "../instance.ts";
-import type { Engine, ImageNames } from "./engine.ts";
+import { repositoryOf } from "../../../../../actors/manifest/images/image.ts";
+import type { ImageOnHost } from "../../../../../actors/policy/image-use.ts";
+import { sha256Hex } from "../../../../lib/digest.ts";
+import { readJson, writeAtomically } from "../../../../lib/files/json-file.ts";
+import { identify, isAlive, type ProcessIdentity } from "../../../../lib/processes/process-table.ts";
+import { EngineError } from "../../instance.ts";
+import type { Engine, ImageNames } from "../engine.ts";
 
 /** An engine may end a pull that was given up a little later than we do. */
 const settleAfterMs = 60_000;

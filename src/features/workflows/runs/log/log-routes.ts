@@ -1,15 +1,15 @@
 /** The routes of a run's log. */
-import { workflowRun } from "../../../../actors/workflow/run/run.ts";
-import { isOver } from "../../../../actors/workflow/run/state.ts";
-import { eventStream } from "../../../http/answer.ts";
-import { defineRoute, type Route } from "../../../http/route.ts";
-import { resumePoint } from "../../../http/streams/log-stream.ts";
-import type { EventStreams } from "../../../http/streams/sse.ts";
-import type { Runtime } from "../../../runtime/port.ts";
+import { workflowRun } from "../../../../../actors/workflow/run/run.ts";
+import { isOver } from "../../../../../actors/workflow/run/state.ts";
+import { eventStream } from "../../../../http/answer.ts";
+import { defineRoute, type Route } from "../../../../http/route.ts";
+import { resumePoint } from "../../../../http/streams/log-stream.ts";
+import type { EventStreams } from "../../../../http/streams/sse.ts";
+import type { Runtime } from "../../../../runtime/port.ts";
+import { RunId } from "../routes.ts";
+import { LogPage, LogQuery, LogStreamQuery } from "../schema.ts";
+import type { Runs } from "../service.ts";
 import { streamRun, WireEvent } from "./log.ts";
-import { RunId } from "./routes.ts";
-import { LogPage, LogQuery, LogStreamQuery } from "./schema.ts";
-import type { Runs } from "./service.ts";
 
 export interface RunLogRoutesOptions {
   readonly runs: Pick<Runs, "find" | "logs">;

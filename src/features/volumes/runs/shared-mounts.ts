@@ -5,11 +5,11 @@
  * that may write around such a part could put a link in its place at the very moment it is mounted. So executions
  * share a volume only if it shows alike in all of them, or as a whole in all of them.
  */
-import type { MountPlan } from "../../../actors/execution/start/plan.ts";
-import { mountPoints } from "../../../actors/policy/filesystem/mounts.ts";
-import type { FilesystemRules } from "../../../actors/policy/filesystem/policy.ts";
-import { LaunchFailure } from "../../adapters/sandbox/port.ts";
-import type { VolumeRecords } from "./records.ts";
+import type { MountPlan } from "../../../../actors/execution/start/plan.ts";
+import { mountPoints } from "../../../../actors/policy/filesystem/mounts.ts";
+import type { FilesystemRules } from "../../../../actors/policy/filesystem/policy.ts";
+import { LaunchFailure } from "../../../adapters/sandbox/port.ts";
+import type { VolumeRecords } from "../records.ts";
 
 /** @param others executions of any tenant by id: whether they are still running */
 export async function requireCompatible(

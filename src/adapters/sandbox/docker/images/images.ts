@@ -1,9 +1,9 @@
 /** Getting an agent's image onto this host, by its pull policy. */
-import { qualified, registryOf, repositoryOf } from "../../../../actors/manifest/image.ts";
-import { imageUse } from "../../../../actors/policy/image-use.ts";
-import { withTimeout } from "../../../lib/timers.ts";
-import { EngineError, type InstanceSpec, LaunchFailure, type LaunchNews, type RegistryLogin } from "../instance.ts";
-import type { Engine, ImageFacts } from "./engine.ts";
+import { qualified, registryOf, repositoryOf } from "../../../../../actors/manifest/images/image.ts";
+import { imageUse } from "../../../../../actors/policy/image-use.ts";
+import { withTimeout } from "../../../../lib/timers.ts";
+import { EngineError, type InstanceSpec, LaunchFailure, type LaunchNews, type RegistryLogin } from "../../instance.ts";
+import type { Engine, ImageFacts } from "../engine.ts";
 import type { PrivateImages } from "./private-images.ts";
 
 /** How long a pull may take. */
