@@ -73,7 +73,10 @@ export function Copyable({
       <bdi title={value} className={classes("truncate", mono && "font-mono text-xs")}>
         {inert(text)}
       </bdi>
-      <CopyButton value={value} className="opacity-0 focus-visible:opacity-100 group-hover/copy:opacity-100" />
+      <CopyButton
+        value={value}
+        className="opacity-0 focus-visible:opacity-100 group-hover/copy:opacity-100 [.about_&]:opacity-100 [@media(hover:none)]:opacity-100"
+      />
     </span>
   );
 }

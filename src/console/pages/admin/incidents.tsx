@@ -97,7 +97,12 @@ function Security() {
         columns={columns}
         idOf={({ id }) => id}
         onOpen={open}
-        empty={<Empty icon={ShieldAlert} title="No incidents" />}
+        empty={
+          <Empty icon={ShieldAlert} title="No incidents">
+            What policy refused stands here: a tool outside of its context, a host that egress does not allow, a path
+            that a volume does not open.
+          </Empty>
+        }
       />
       <Dialog
         open={opened !== null}
@@ -158,7 +163,11 @@ function Storage() {
         columns={columns}
         idOf={({ id }) => id}
         onOpen={open}
-        empty={<Empty icon={ShieldAlert} title="No violations" />}
+        empty={
+          <Empty icon={ShieldAlert} title="No violations">
+            Attempts to leave a volume, to exceed it or to write where only reading is allowed stand here.
+          </Empty>
+        }
       />
       <Dialog open={opened !== null} onClose={() => open(null)} title={opened?.type ?? ""} size="large">
         {opened !== null && <Value value={opened.details} />}

@@ -1,6 +1,6 @@
 /** What a run waits for and why, with the action that moves it on. */
 import { Link } from "@tanstack/react-router";
-import { Bell, CirclePause, Clock, Radio, ShieldQuestion, UserCheck } from "lucide-react";
+import { Bell, CirclePause, Clock, Layers, Radio, ShieldQuestion, UserCheck } from "lucide-react";
 import type { ReactNode } from "react";
 import { useCan } from "../../../app/session/session.ts";
 import { Loading, Trouble } from "../../../kit/page.tsx";
@@ -14,6 +14,7 @@ import { CallShown } from "../../approvals/tool-call.tsx";
 import { type Definition, objectOf, textOf } from "../../workflows/model/definition.ts";
 import type { Entry } from "../model/entries.ts";
 import { type RunRecord, useDefinition, useRun } from "../model/queries.ts";
+import { Progress } from "./items.tsx";
 import { PauseButton } from "./pause.tsx";
 import { SignalForm } from "./signal.tsx";
 
@@ -81,6 +82,15 @@ export function Waits({
       {waits.map((wait) => (
         <WaitCard key={`${wait.kind} ${wait.state}`} runId={run.id} wait={wait} definition={definition} />
       ))}
+      {run.ended_at === null &&
+        open.map(
+          ({ key, state, progress }) =>
+            progress !== null && (
+              <Card key={key} icon={Layers} tone="info" title={`The items of ${state} are worked through`}>
+                <Progress progress={progress} />
+              </Card>
+            ),
+        )}
       {retrying.map(({ entry, last }) => (
         <Card key={entry.key} icon={Clock} title={`${entry.state} is tried again`}>
           Attempt {last.attempt} begins in <Countdown to={last.nextAt} />. The last one failed: {inert(last.error)}
@@ -175,7 +185,7 @@ function WaitCard({
           It goes on when it is sent {name === null ? "its signal" : <code>{inert(name)}</code>}
           {until === null ? "." : ", or when its time is up."}
         </p>
-        {can("workflow:signal") && <SignalForm runId={runId} name={name ?? ""} />}
+        {can("workflow:signal") && <SignalForm key={name} runId={runId} name={name ?? ""} />}
       </Card>
     );
   }
@@ -232,16 +242,20 @@ export function Card({
   readonly icon: typeof Clock;
   readonly title: string;
   readonly beside?: ReactNode;
-  readonly tone?: "violet" | "warn" | "bad";
+  readonly tone?: "violet" | "info" | "warn" | "bad";
   readonly children: ReactNode;
 }) {
   const looks = {
     violet: "border-violet/50 text-violet",
+    info: "border-info/40 text-info",
     warn: "border-warn/50 text-warn",
     bad: "border-bad/50 text-bad",
   };
   return (
-    <section aria-label={title} className={`flex min-w-0 gap-3 rounded-panel border bg-surface p-4 ${looks[tone]}`}>
+    <section
+      aria-label={title}
+      className={`flex min-w-0 gap-3 rounded-panel border bg-surface p-3 sm:p-4 ${looks[tone]}`}
+    >
       <Icon aria-hidden className="mt-0.5 size-5 shrink-0" />
       <div className="flex min-w-0 flex-1 flex-col gap-2 text-ink">
         <div className="flex flex-wrap items-baseline gap-x-3 gap-y-1">
