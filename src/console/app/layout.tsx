@@ -146,7 +146,9 @@ function Navigation() {
   const path = useRouterState({ select: ({ location }) => location.pathname });
   // In low windows the place of a page may be below the edge.
   // biome-ignore lint/correctness/useExhaustiveDependencies: another page has another place
-  useEffect(() => box.current?.querySelector("[data-status=active]")?.scrollIntoView({ block: "nearest" }), [path]);
+  useEffect(() => {
+    box.current?.querySelector("[data-status=active]")?.scrollIntoView({ block: "nearest" });
+  }, [path]);
   return (
     <nav ref={box} aria-label="Pages" className="min-h-0 flex-1 scroll-py-4 overflow-y-auto px-2 pb-4">
       {shown.map(({ title, places }) => (

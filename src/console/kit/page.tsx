@@ -89,7 +89,9 @@ export function Facts({
       {of.map(([name, value]) => (
         <div key={name} className="flex min-w-0 items-baseline gap-3">
           <dt className="w-32 shrink-0 text-ink-soft text-xs">{name}</dt>
-          <dd className="m-0 min-w-0 flex-1 break-words">{value ?? <span className="text-ink-faint">–</span>}</dd>
+          <dd className="m-0 min-w-0 flex-1 [overflow-wrap:anywhere]">
+            {value ?? <span className="text-ink-faint">–</span>}
+          </dd>
         </div>
       ))}
     </dl>

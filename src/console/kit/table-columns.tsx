@@ -17,6 +17,8 @@ export interface Column<T> {
   /** Not shown until it is chosen. */
   readonly extra?: boolean;
   readonly right?: boolean;
+  /** What a row is called: the first thing of its card where columns find no room. The first column when none is. */
+  readonly lead?: boolean;
 }
 
 export function ColumnChoice<T>({
@@ -97,17 +99,22 @@ export interface CardPlaces<T> {
 
 const corners = new Set(["status", "state", "outcome", "severity"]);
 
+/** What takes so many shares of the width is text, and has a line of its own. */
+const lineShare = 1.5;
+/** How many shares of the free width a column takes; 0: its width is fixed. */
+const shareOf = ({ width = "minmax(6rem, 1fr)" }: Pick<Column<never>, "width">): number =>
+  Number(/([\d.]+)fr\)$/.exec(width)?.[1] ?? 0);
+
 /** @param shown the chosen columns. Wide ones that are no text are left out, as they are between other columns. */
 export function cardPlaces<T>(shown: readonly Column<T>[]): CardPlaces<T> {
   const corner = shown.find(({ id, wide = false }) => corners.has(id) && !wide) ?? null;
   const rest = shown.filter((column) => column !== corner);
-  const lead = rest.find(({ wide = false, right = false, id }) => !wide && !right && id !== "when") ?? rest[0] ?? null;
+  const lead = rest.find((column) => column.lead === true) ?? rest[0] ?? null;
   const others = rest.filter((column) => column !== lead);
-  const isText = ({ wide = false, width = "" }: Column<T>) => wide && width.startsWith("minmax");
   return {
     lead,
     corner,
-    lines: others.filter(isText),
-    values: others.filter((column) => column.wide !== true),
+    lines: others.filter((column) => column.wide === true && shareOf(column) >= lineShare),
+    values: others.filter((column) => column.wide !== true || (shareOf(column) > 0 && shareOf(column) < lineShare)),
   };
 }

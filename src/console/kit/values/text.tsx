@@ -69,7 +69,7 @@ export function Copyable({
 }) {
   const text = short && value.length > 13 ? `${value.slice(0, 8)}…${value.slice(-4)}` : value;
   return (
-    <span className="group/copy inline-flex min-w-0 items-center gap-0.5">
+    <span className="group/copy inline-flex min-w-0 max-w-full items-center gap-0.5">
       <bdi title={value} className={classes("truncate", mono && "font-mono text-xs")}>
         {inert(text)}
       </bdi>

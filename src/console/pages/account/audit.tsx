@@ -75,7 +75,13 @@ export function Audit() {
           <bdi>{inert(actor.name ?? wordsOf(actor.kind))}</bdi>
         ),
     },
-    { id: "action", title: "Action", width: "minmax(9rem, 1.5fr)", cell: ({ action }) => <code>{action}</code> },
+    {
+      id: "action",
+      title: "Action",
+      width: "minmax(9rem, 1.5fr)",
+      lead: true,
+      cell: ({ action }) => <code>{action}</code>,
+    },
     {
       id: "target",
       title: "Target",

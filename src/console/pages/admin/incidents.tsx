@@ -83,7 +83,13 @@ function Security() {
   const columns: readonly Column<Incident>[] = [
     { id: "at", title: "Last", width: "6rem", cell: (one) => <Ago at={one.last_seen_at} /> },
     { id: "severity", title: "Severity", width: "6rem", cell: (one) => severityOf(one.severity) },
-    { id: "type", title: "Type", width: "minmax(10rem, 2fr)", cell: (one) => <code>{inert(one.type)}</code> },
+    {
+      id: "type",
+      title: "Type",
+      width: "minmax(10rem, 2fr)",
+      lead: true,
+      cell: (one) => <code>{inert(one.type)}</code>,
+    },
     { id: "count", title: "Times", width: "4rem", right: true, cell: (one) => one.count },
     { id: "tool", title: "Tool", wide: true, cell: (one) => <bdi>{inert(one.tool_name ?? "–")}</bdi> },
     { id: "tenant", title: "Tenant", wide: true, cell: (one) => one.tenant_id },
@@ -149,7 +155,13 @@ function Storage() {
   const columns: readonly Column<Violation>[] = [
     { id: "at", title: "When", width: "6rem", cell: (one) => <Ago at={one.occurred_at} /> },
     { id: "severity", title: "Severity", width: "6rem", cell: (one) => severityOf(one.severity) },
-    { id: "type", title: "Type", width: "minmax(8rem, 1fr)", cell: (one) => <code>{inert(one.type)}</code> },
+    {
+      id: "type",
+      title: "Type",
+      width: "minmax(8rem, 1fr)",
+      lead: true,
+      cell: (one) => <code>{inert(one.type)}</code>,
+    },
     { id: "path", title: "Path", width: "minmax(10rem, 2fr)", cell: (one) => <bdi>{inert(one.path ?? "–")}</bdi> },
     { id: "operation", title: "Operation", wide: true, cell: (one) => one.operation },
     { id: "tenant", title: "Tenant", wide: true, cell: (one) => one.tenant_id },

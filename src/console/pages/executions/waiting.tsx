@@ -31,13 +31,12 @@ function Banner({
   readonly action?: ReactNode;
 }) {
   return (
-    <div
-      role="status"
-      className={classes("flex flex-wrap items-center gap-x-3 gap-y-2 rounded-panel border px-4 py-2.5", looks[look])}
-    >
-      <span className="shrink-0 [&_svg]:size-4">{icon}</span>
-      <div className="min-w-0 flex-1 break-words">{children}</div>
-      {action}
+    <div role="status" className={classes("flex items-start gap-x-3 rounded-panel border px-4 py-2.5", looks[look])}>
+      <span className="mt-0.5 shrink-0 [&_svg]:size-4">{icon}</span>
+      <div className="flex min-w-0 flex-1 flex-wrap items-center gap-x-3 gap-y-2">
+        <div className="min-w-0 flex-1 basis-48 break-words">{children}</div>
+        {action}
+      </div>
     </div>
   );
 }

@@ -1,7 +1,10 @@
 /** What a run waits for and why, with the action that moves it on. */
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Bell, CirclePause, Clock, Layers, Radio, ShieldQuestion, UserCheck } from "lucide-react";
 import type { ReactNode } from "react";
+import { answer } from "../../../../programs/client/client.ts";
+import { svc } from "../../../app/session/api.ts";
 import { useCan } from "../../../app/session/session.ts";
 import { Loading, Trouble } from "../../../kit/page.tsx";
 import { Readable } from "../../../kit/values/readable.tsx";
@@ -83,20 +86,51 @@ export function Waits({
         <WaitCard key={`${wait.kind} ${wait.state}`} runId={run.id} wait={wait} definition={definition} />
       ))}
       {run.ended_at === null &&
-        open.map(
-          ({ key, state, progress }) =>
-            progress !== null && (
-              <Card key={key} icon={Layers} tone="info" title={`The items of ${state} are worked through`}>
-                <Progress progress={progress} />
-              </Card>
-            ),
-        )}
+        open
+          .filter(({ state }) => definition?.states.some(({ name, kind }) => name === state && kind === "Map"))
+          .map((entry) => <MapWaits key={entry.key} runId={run.id} entry={entry} />)}
       {retrying.map(({ entry, last }) => (
         <Card key={entry.key} icon={Clock} title={`${entry.state} is tried again`}>
           Attempt {last.attempt} begins in <Countdown to={last.nextAt} />. The last one failed: {inert(last.error)}
         </Card>
       ))}
       {children.slice(0, 5).map(({ state, id }) => (
+        <ChildWaits key={id} state={state} id={id} />
+      ))}
+    </>
+  );
+}
+
+/** As many items are shown of those that are at work. */
+const itemsShown = 3;
+
+/** How far the items of a Map are, and what the first that are at work wait for. */
+function MapWaits({ runId, entry: { state, visit, progress } }: { readonly runId: string; readonly entry: Entry }) {
+  const running = useQuery({
+    // Each news of an item may have ended another.
+    queryKey: ["run-items", runId, state, visit, "at work", progress],
+    queryFn: () =>
+      answer(
+        svc.GET("/v1/workflows/executions/{id}/items", {
+          params: { path: { id: runId }, query: { state, visit, status: "running", limit: 50 } },
+        }),
+      ),
+    placeholderData: (known) => known,
+  });
+  const { items = [], next_cursor: more = null } = running.data ?? {};
+  const runs = items.flatMap(({ execution_id: id }) => (id === null ? [] : [id])).slice(0, itemsShown);
+  return (
+    <>
+      <Card icon={Layers} tone="info" title={`Works through the items of ${state}`}>
+        {progress !== null && <Progress progress={progress} />}
+        <p className="m-0 text-ink-soft">
+          {items.length === 0
+            ? "No item is at work at this moment."
+            : `${items.length}${more === null ? "" : "+"} at work.`}{" "}
+          {items.length > runs.length && runs.length > 0 && `What the first ${runs.length} wait for stands below.`}
+        </p>
+      </Card>
+      {runs.map((id) => (
         <ChildWaits key={id} state={state} id={id} />
       ))}
     </>
