@@ -1,7 +1,7 @@
 /** What stands around every page: navigation, palette, who is signed in, whether changes arrive. */
 import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import { BookOpen, LogOut, Menu as MenuIcon, Monitor, Moon, Search, Sun, UserRound, WifiOff, X } from "lucide-react";
-import { lazy, Suspense, useEffect, useState } from "react";
+import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { Button, IconButton } from "../kit/controls/button.tsx";
 import { classes } from "../kit/controls/classes.ts";
 import { Menu } from "../kit/controls/menu.tsx";
@@ -142,10 +142,17 @@ function Tenant() {
 function Navigation() {
   const shown = useAreas();
   const waiting = useWaitingApprovals();
+  const box = useRef<HTMLElement>(null);
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  // In low windows the place of a page may be below the edge.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another page has another place
+  useEffect(() => {
+    box.current?.querySelector("[data-status=active]")?.scrollIntoView({ block: "nearest" });
+  }, [path]);
   return (
-    <nav aria-label="Pages" className="min-h-0 flex-1 overflow-y-auto px-2 pb-4">
+    <nav ref={box} aria-label="Pages" className="min-h-0 flex-1 scroll-py-4 overflow-y-auto px-2 pb-4">
       {shown.map(({ title, places }) => (
-        <div key={title ?? ""} className="mt-3 first:mt-1">
+        <div key={title ?? ""} className="mt-2.5 first:mt-1">
           {title !== null && (
             <h2 className="m-0 px-2 pb-1 font-medium text-2xs text-ink-faint uppercase tracking-wide">{title}</h2>
           )}
@@ -154,7 +161,7 @@ function Navigation() {
               key={path}
               to={path}
               activeOptions={{ exact: path === "/" }}
-              className="flex h-7.5 items-center gap-2 rounded-control px-2 text-ink-soft no-underline hover:bg-hover hover:text-ink data-[status=active]:bg-selected data-[status=active]:font-medium data-[status=active]:text-ink"
+              className="flex h-7 items-center gap-2 rounded-control px-2 max-lg:h-9 text-ink-soft no-underline hover:bg-hover hover:text-ink data-[status=active]:bg-selected data-[status=active]:font-medium data-[status=active]:text-ink"
             >
               <Icon aria-hidden className="size-4 shrink-0" />
               <span className="truncate">{name}</span>

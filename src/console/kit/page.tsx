@@ -28,15 +28,19 @@ interface PageProps {
 export function Page({ title, beside, about, actions, children, wide = true }: PageProps) {
   useTitle(title);
   return (
-    <div className={classes("mx-auto flex min-w-0 flex-col gap-4 p-4 sm:p-6", wide ? "max-w-[110rem]" : "max-w-5xl")}>
+    <div className={classes("flex min-w-0 flex-col gap-4 p-4 sm:p-6", wide ? "mx-auto max-w-[110rem]" : "max-w-5xl")}>
       <header className="flex flex-wrap items-start gap-x-4 gap-y-2">
-        <div className="min-w-0 flex-1">
+        <div className="min-w-0 flex-1 basis-full sm:basis-72">
           <div className="flex min-w-0 flex-wrap items-center gap-x-2.5 gap-y-1">
-            <h1 className="m-0 min-w-0 break-words font-semibold text-xl leading-7 tracking-tight">{inert(title)}</h1>
+            <h1 className="m-0 min-w-0 break-words font-semibold text-xl leading-7 tracking-tight [overflow-wrap:anywhere]">
+              {inert(title)}
+            </h1>
             {beside}
           </div>
           {about !== undefined && (
-            <div className="mt-1 flex flex-wrap items-center gap-x-3 gap-y-0.5 text-ink-soft text-xs">{about}</div>
+            <div className="about mt-1 flex min-w-0 flex-wrap items-center gap-x-3 gap-y-0.5 break-words text-ink-soft text-xs">
+              {about}
+            </div>
           )}
         </div>
         {actions !== undefined && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
@@ -85,7 +89,9 @@ export function Facts({
       {of.map(([name, value]) => (
         <div key={name} className="flex min-w-0 items-baseline gap-3">
           <dt className="w-32 shrink-0 text-ink-soft text-xs">{name}</dt>
-          <dd className="m-0 min-w-0 flex-1 break-words">{value ?? <span className="text-ink-faint">–</span>}</dd>
+          <dd className="m-0 min-w-0 flex-1 [overflow-wrap:anywhere]">
+            {value ?? <span className="text-ink-faint">–</span>}
+          </dd>
         </div>
       ))}
     </dl>

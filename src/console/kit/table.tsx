@@ -1,5 +1,4 @@
 /** Lists of records: as many rows as there are, only those in view drawn; keys, selection, columns to choose. */
-import { Popover } from "@base-ui/react/popover";
 import { useNavigate } from "@tanstack/react-router";
 import {
   type ColumnDef,
@@ -11,28 +10,16 @@ import {
   useTable,
 } from "@tanstack/react-table";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { Columns3 } from "lucide-react";
-import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
+import { type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { Button } from "./controls/button.tsx";
 import { classes } from "./controls/classes.ts";
 import { Checkbox } from "./controls/field.tsx";
 import { Loading, Trouble } from "./page.tsx";
+import { type CardPlaces, type Column, ColumnChoice, cardPlaces, useChosenColumns, useRoom } from "./table-columns.tsx";
+
+export type { Column } from "./table-columns.tsx";
 
 const features = tableFeatures({ rowSelectionFeature, columnVisibilityFeature });
-
-/** One column. */
-export interface Column<T> {
-  readonly id: string;
-  readonly title: string;
-  readonly cell: (row: T) => ReactNode;
-  /** A CSS width: `8rem`, `minmax(10rem, 2fr)`; `minmax(6rem, 1fr)` when absent. */
-  readonly width?: string;
-  /** Not shown on narrow screens. */
-  readonly wide?: boolean;
-  /** Not shown until it is chosen. */
-  readonly extra?: boolean;
-  readonly right?: boolean;
-}
 
 export interface TableProps<T> {
   /** Under this name the chosen columns are kept in this browser. */
@@ -57,6 +44,8 @@ export interface TableProps<T> {
 }
 
 const rowHeight = 40;
+/** Of a card, until it is measured. */
+const cardHeight = 72;
 /** How many pixels before the end the next rows are fetched. */
 const aheadPx = 600;
 
@@ -85,7 +74,9 @@ export function DataTable<T extends RowData>(props: TableProps<T>) {
     enableRowSelection: bulk !== undefined,
   });
   const selected = rows.filter((row) => selection[idOf(row)]);
-  const shown = columns.filter(({ id }) => visible[id] !== false);
+  const room = useRoom();
+  const chosen = columns.filter(({ id }) => visible[id] !== false);
+  const shown = room === "narrow" ? chosen.filter(({ wide = false }) => !wide) : chosen;
   const grid = [bulk === undefined ? "" : "2.25rem", ...shown.map(({ width = "minmax(6rem, 1fr)" }) => width)].join(
     " ",
   );
@@ -116,7 +107,15 @@ export function DataTable<T extends RowData>(props: TableProps<T>) {
       ) : rows.length === 0 ? (
         empty
       ) : (
-        <Rows {...props} grid={grid} shown={shown} selection={selection} setSelection={setSelection} table={table} />
+        <Rows
+          {...props}
+          grid={grid}
+          shown={shown}
+          card={room === "cards" ? cardPlaces(chosen) : null}
+          selection={selection}
+          setSelection={setSelection}
+          table={table}
+        />
       )}
     </div>
   );
@@ -125,6 +124,8 @@ export function DataTable<T extends RowData>(props: TableProps<T>) {
 interface RowsProps<T extends RowData> extends TableProps<T> {
   readonly grid: string;
   readonly shown: readonly Column<T>[];
+  /** Null: rows have their columns side by side. */
+  readonly card: CardPlaces<T> | null;
   readonly selection: RowSelectionState;
   readonly setSelection: (selection: RowSelectionState) => void;
   readonly table: ReturnType<typeof useTable<typeof features, T>>;
@@ -138,12 +139,13 @@ function Rows<T extends RowData>({
   bulk,
   grid,
   shown,
+  card,
   selection,
   setSelection,
   table,
   more,
   loadingMore = false,
-  height = "min(70dvh, 60rem)",
+  height,
 }: RowsProps<T>) {
   const box = useRef<HTMLDivElement>(null);
   const [at, setAt] = useState(-1);
@@ -151,9 +153,13 @@ function Rows<T extends RowData>({
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => box.current,
-    estimateSize: () => rowHeight,
+    estimateSize: () => (card === null ? rowHeight : cardHeight),
     overscan: 12,
   });
+  const isCard = card !== null;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: rows of another form have other heights
+  useLayoutEffect(() => virtual.measure(), [isCard]);
+  const room = useHeight(box);
   const isAllSelected = rows.length > 0 && rows.every((row) => selection[idOf(row)]);
   const isSomeSelected = !isAllSelected && rows.some((row) => selection[idOf(row)]);
   const toggle = (row: T) => {
@@ -193,59 +199,81 @@ function Rows<T extends RowData>({
     if (more != null && !loadingMore && last !== undefined && (rows.length - last.index) * rowHeight < aheadPx) more();
   }, [items, more, loadingMore, rows.length]);
   const current = rows[at];
+  const selectAll = bulk !== undefined && (
+    <Checkbox
+      quiet={!isCard}
+      label="Select all"
+      checked={isAllSelected}
+      mixed={isSomeSelected}
+      onChange={(checked) =>
+        setSelection(checked ? Object.fromEntries(rows.map((row) => [idOf(row), true as const])) : {})
+      }
+    />
+  );
   return (
     <div
       ref={box}
       role="grid"
       tabIndex={0}
+      aria-label="List"
       aria-rowcount={rows.length + 1}
       aria-activedescendant={current === undefined ? undefined : `row-${idOf(current)}`}
       onKeyDown={keys}
-      className="overflow-auto outline-none focus-visible:[&_[data-current]]:bg-hover"
-      style={{ maxHeight: height }}
+      onFocus={(event) => {
+        // The keys act on a row: there is one as soon as they are heard.
+        if (event.target === box.current && at === -1) setAt(0);
+      }}
+      className="group/grid overflow-auto focus-visible:-outline-offset-2"
+      style={{ maxHeight: height ?? room }}
     >
-      <div
-        role="row"
-        className="sticky top-0 z-10 grid min-w-fit items-center gap-3 border-line border-b bg-surface px-3"
-        style={{ gridTemplateColumns: grid }}
-      >
-        {bulk !== undefined && (
-          <span role="columnheader" className="flex">
-            <Checkbox
-              quiet
-              label="Select all"
-              checked={isAllSelected}
-              mixed={isSomeSelected}
-              onChange={(checked) =>
-                setSelection(checked ? Object.fromEntries(rows.map((row) => [idOf(row), true as const])) : {})
-              }
-            />
-          </span>
-        )}
-        {shown.map(({ id, title, wide, right }) => (
-          <span
-            key={id}
-            role="columnheader"
-            className={classes(
-              "truncate py-1.5 font-medium text-ink-faint text-xs",
-              wide && "max-md:hidden",
-              right && "text-right",
-            )}
-          >
-            {title}
-          </span>
-        ))}
-      </div>
-      <div className="relative min-w-fit" style={{ height: virtual.getTotalSize() }}>
+      {card === null ? (
+        <div
+          role="row"
+          className="sticky top-0 z-10 grid min-w-fit items-center gap-3 border-line border-b bg-surface px-3"
+          style={{ gridTemplateColumns: grid }}
+        >
+          {bulk !== undefined && (
+            <span role="columnheader" className="flex">
+              {selectAll}
+            </span>
+          )}
+          {shown.map(({ id, title, right }) => (
+            <span
+              key={id}
+              role="columnheader"
+              className={classes(
+                "truncate py-1.5 font-medium text-ink-faint text-xs",
+                right && "text-right [&:not(:last-child)]:pr-3",
+              )}
+            >
+              {title}
+            </span>
+          ))}
+        </div>
+      ) : (
+        bulk !== undefined && (
+          <div role="row" className="border-line border-b px-3 py-1.5 text-ink-soft text-xs">
+            <span role="columnheader">{selectAll}</span>
+          </div>
+        )
+      )}
+      <div className={classes("relative", !isCard && "min-w-fit")} style={{ height: virtual.getTotalSize() }}>
         {items.map(({ index, start }) => {
           const row = table.getRowModel().rows[index];
           if (row === undefined) return null;
           const id = row.id;
           const isSelected = selection[id] === true;
+          const select = bulk !== undefined && (
+            <span role="gridcell" className="flex pt-px">
+              <Checkbox quiet label="Select this row" checked={isSelected} onChange={() => toggle(row.original)} />
+            </span>
+          );
           return (
             <div
               key={id}
               id={`row-${id}`}
+              ref={isCard ? virtual.measureElement : undefined}
+              data-index={index}
               role="row"
               tabIndex={-1}
               aria-rowindex={index + 2}
@@ -258,30 +286,34 @@ function Rows<T extends RowData>({
                 open(row.original);
               }}
               className={classes(
-                "absolute inset-x-0 top-0 grid items-center gap-3 border-line border-b px-3 hover:bg-hover",
+                "absolute inset-x-0 top-0 border-line border-b px-3 hover:bg-hover",
+                "group-focus-visible/grid:data-current:bg-hover group-focus-visible/grid:data-current:shadow-[inset_3px_0_0_var(--color-accent)]",
+                isCard ? "flex gap-3 py-2.5" : "grid items-center gap-3",
                 (linkOf !== undefined || onOpen !== undefined) && "cursor-pointer",
                 isSelected && "bg-selected",
               )}
-              style={{ gridTemplateColumns: grid, height: rowHeight, transform: `translateY(${start}px)` }}
+              style={{
+                transform: `translateY(${start}px)`,
+                ...(isCard ? {} : { gridTemplateColumns: grid, height: rowHeight }),
+              }}
             >
-              {bulk !== undefined && (
-                <span role="gridcell" className="flex">
-                  <Checkbox quiet label="Select this row" checked={isSelected} onChange={() => toggle(row.original)} />
-                </span>
+              {select}
+              {card === null ? (
+                shown.map((column) => (
+                  <span
+                    key={column.id}
+                    role="gridcell"
+                    className={classes(
+                      "min-w-0 truncate [&>*]:align-middle",
+                      column.right && "text-right tabular-nums [&:not(:last-child)]:pr-3",
+                    )}
+                  >
+                    {column.cell(row.original)}
+                  </span>
+                ))
+              ) : (
+                <Card places={card} row={row.original} />
               )}
-              {shown.map((column) => (
-                <span
-                  key={column.id}
-                  role="gridcell"
-                  className={classes(
-                    "min-w-0 truncate [&>*]:align-middle",
-                    column.wide && "max-md:hidden",
-                    column.right && "text-right tabular-nums",
-                  )}
-                >
-                  {column.cell(row.original)}
-                </span>
-              ))}
             </div>
           );
         })}
@@ -291,51 +323,49 @@ function Rows<T extends RowData>({
   );
 }
 
-function ColumnChoice<T>({
-  columns,
-  visible,
-  choose,
-}: {
-  readonly columns: readonly Column<T>[];
-  readonly visible: Readonly<Record<string, boolean>>;
-  readonly choose: (visible: Record<string, boolean>) => void;
-}) {
+/** One row where there is no room for columns: nothing of it is cut off at the side. */
+function Card<T>({ places, row }: { readonly places: CardPlaces<T>; readonly row: T }) {
+  const { lead, corner, lines, values } = places;
   return (
-    <Popover.Root>
-      <Popover.Trigger render={<Button small look="ghost" aria-label="Columns" />}>
-        <Columns3 aria-hidden />
-        <span className="max-sm:hidden">Columns</span>
-      </Popover.Trigger>
-      <Popover.Portal>
-        <Popover.Positioner align="end" sideOffset={4} className="z-40">
-          <Popover.Popup className="pop flex min-w-44 flex-col gap-1 p-2.5 outline-none">
-            <Popover.Title className="sr-only">Columns</Popover.Title>
-            {columns.map(({ id, title }) => (
-              <Checkbox
-                key={id}
-                checked={visible[id] !== false}
-                onChange={(checked) => choose({ ...visible, [id]: checked })}
-                label={title}
-              />
-            ))}
-          </Popover.Popup>
-        </Popover.Positioner>
-      </Popover.Portal>
-    </Popover.Root>
+    <div className="flex min-w-0 flex-1 flex-col gap-1">
+      <div className="flex min-w-0 items-start gap-3">
+        {lead !== null && (
+          <span role="gridcell" className="min-w-0 flex-1 break-words [overflow-wrap:anywhere]">
+            {lead.cell(row)}
+          </span>
+        )}
+        {corner !== null && (
+          <span role="gridcell" className="shrink-0">
+            {corner.cell(row)}
+          </span>
+        )}
+      </div>
+      {lines.map((column) => (
+        <span key={column.id} role="gridcell" className="min-w-0 truncate text-xs empty:hidden">
+          {column.cell(row)}
+        </span>
+      ))}
+      {values.length > 0 && (
+        <div className="flex min-w-0 flex-wrap items-center gap-x-4 gap-y-1 text-xs">
+          {values.map(({ id, title, cell }) => (
+            <span key={id} role="gridcell" className="inline-flex min-w-0 items-center gap-1.5">
+              {title !== "" && <span className="shrink-0 text-ink-faint">{title}</span>}
+              <span className="min-w-0 truncate">{cell(row)}</span>
+            </span>
+          ))}
+        </div>
+      )}
+    </div>
   );
 }
 
-/** Which columns are shown: as they are declared, until the reader chooses. */
-function useChosenColumns<T>(name: string, columns: readonly Column<T>[]) {
-  const key = `svc.columns.${name}`;
-  const [visible, setVisible] = useState<Record<string, boolean>>(() => {
-    const stored = localStorage.getItem(key);
-    const declared = Object.fromEntries(columns.map(({ id, extra = false }) => [id, !extra]));
-    return stored === null ? declared : { ...declared, ...(JSON.parse(stored) as Record<string, boolean>) };
-  });
-  const choose = (next: Record<string, boolean>) => {
-    localStorage.setItem(key, JSON.stringify(next));
-    setVisible(next);
-  };
-  return [visible, choose] as const;
+/** As high as the rest of the window, so that a page of one list does not scroll twice; a list further down has a part. */
+function useHeight(box: { readonly current: HTMLElement | null }): string {
+  const [top, setTop] = useState<number | null>(null);
+  useLayoutEffect(() => {
+    if (box.current !== null) setTop(box.current.getBoundingClientRect().top + scrollY);
+  }, [box]);
+  return top === null || top > innerHeight / 2
+    ? "min(70dvh, 60rem)"
+    : `max(20rem, calc(100dvh - ${Math.round(top)}px - 1.6rem))`;
 }

@@ -1,10 +1,11 @@
 /** A JSON value as a tree, loaded when it is first needed. */
+import { useCallback } from "react";
 import { JsonView } from "react-json-view-lite";
 import { CopyButton, inert } from "./text.tsx";
 
 const looks = {
   container: "font-mono text-xs leading-5 whitespace-pre-wrap break-words",
-  basicChildStyle: "pl-4 m-0 list-none",
+  basicChildStyle: "json-row m-0 list-none",
   childFieldsContainer: "m-0 p-0 list-none",
   label: "text-violet mr-1",
   clickableLabel: "text-violet mr-1 cursor-pointer",
@@ -25,15 +26,12 @@ const looks = {
 };
 
 export function JsonTree({ value, open }: { readonly value: object; readonly open: number }) {
+  // Another function would close again what the reader has opened.
+  const isOpen = useCallback((level: number) => level < open, [open]);
   return (
     <div className="relative min-w-0 overflow-auto rounded-control bg-sunken p-3">
       <CopyButton value={JSON.stringify(value, null, 2)} label="Copy as JSON" className="absolute top-1.5 right-1.5" />
-      <JsonView
-        data={shown(value) as object}
-        style={looks}
-        shouldExpandNode={(level) => level < open}
-        clickToExpandNode
-      />
+      <JsonView data={shown(value) as object} style={looks} shouldExpandNode={isOpen} clickToExpandNode />
     </div>
   );
 }

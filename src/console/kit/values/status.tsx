@@ -50,6 +50,7 @@ const known: Readonly<Record<string, readonly [Tone, LucideIcon]>> = {
   approved: ["good", CheckCircle2],
   classified: ["good", CheckCircle2],
   ready: ["good", CheckCircle2],
+  available: ["good", CheckCircle2],
   connected: ["good", CheckCircle2],
   online: ["good", CheckCircle2],
   failed: ["bad", CircleAlert],

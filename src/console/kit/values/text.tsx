@@ -69,11 +69,14 @@ export function Copyable({
 }) {
   const text = short && value.length > 13 ? `${value.slice(0, 8)}…${value.slice(-4)}` : value;
   return (
-    <span className="group/copy inline-flex min-w-0 items-center gap-0.5">
+    <span className="group/copy inline-flex min-w-0 max-w-full items-center gap-0.5">
       <bdi title={value} className={classes("truncate", mono && "font-mono text-xs")}>
         {inert(text)}
       </bdi>
-      <CopyButton value={value} className="opacity-0 focus-visible:opacity-100 group-hover/copy:opacity-100" />
+      <CopyButton
+        value={value}
+        className="opacity-0 focus-visible:opacity-100 group-hover/copy:opacity-100 [.about_&]:opacity-100 [@media(hover:none)]:opacity-100"
+      />
     </span>
   );
 }

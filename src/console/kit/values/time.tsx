@@ -39,7 +39,8 @@ const exact = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle:
 /** @returns `5m ago`, `in 3h`, `now` */
 function agoText(at: number, present: number): string {
   const seconds = Math.round((at - present) / 1_000);
-  if (Math.abs(seconds) < 2) return "now";
+  // What shows a time may be a step ahead of the clock that it is shown by.
+  if (seconds > -2 && seconds < 4) return "now";
   const [, size, unit] = steps.find(([limit]) => Math.abs(seconds) < limit) ?? [0, 1, "second" as const];
   return relative.format(Math.trunc(seconds / size), unit);
 }

@@ -1,6 +1,6 @@
 /** One credential: what it is for, and who may use it. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useNavigate, useParams } from "@tanstack/react-router";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { Plus, RefreshCw, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { answer, type Schemas } from "../../../programs/client/client.ts";
@@ -128,7 +128,9 @@ export function CredentialPage() {
           <ul className="m-0 flex list-none flex-col divide-y divide-line p-0">
             {grants.data.items.map((given) => (
               <li key={given.id} className="flex items-center gap-3 py-2">
-                <span className="min-w-0 flex-1 truncate">{targetOf(given)}</span>
+                <span className="min-w-0 flex-1 truncate">
+                  <Target target={given.target} />
+                </span>
                 <span className="text-ink-soft text-xs">
                   since <Ago at={given.created_at} />
                 </span>
@@ -166,9 +168,33 @@ export function CredentialPage() {
   );
 }
 
-function targetOf({ target }: Grant): string {
+/** Whom it is granted to, by name where the caller may read it. */
+function Target({ target }: Pick<Grant, "target">) {
+  const can = useCan();
+  const id = target.value ?? "";
+  const isAgent = target.type === "agent";
+  const agent = useQuery({
+    queryKey: ["agent", "one", id],
+    queryFn: () => answer(svc.GET("/v1/agents/{id}", { params: { path: { id } } })),
+    enabled: isAgent && can("agent:read"),
+    retry: false,
+  });
   if (target.type === "all_agents") return "every agent";
-  return `${target.type} ${inert(target.value ?? "")}`;
+  const link = "text-accent hover:underline";
+  return (
+    <>
+      <span className="text-ink-soft">{target.type}</span>{" "}
+      {isAgent ? (
+        <Link to="/agents/$id" params={{ id }} className={link}>
+          {inert(agent.data?.name ?? id)}
+        </Link>
+      ) : (
+        <Link to="/workflows/$ref" params={{ ref: id } as never} className={link}>
+          {inert(id)}
+        </Link>
+      )}
+    </>
+  );
 }
 
 interface Props {

@@ -13,7 +13,7 @@ import { useList } from "../../kit/list.ts";
 import { Empty, Facts, Page } from "../../kit/page.tsx";
 import { type Column, DataTable } from "../../kit/table.tsx";
 import { Value } from "../../kit/values/json.tsx";
-import { Status } from "../../kit/values/status.tsx";
+import { Status, wordsOf } from "../../kit/values/status.tsx";
 import { Copyable, inert } from "../../kit/values/text.tsx";
 import { Ago } from "../../kit/values/time.tsx";
 import { saveAs } from "./save.ts";
@@ -68,9 +68,20 @@ export function Audit() {
       id: "actor",
       title: "Who",
       width: "minmax(8rem, 1.5fr)",
-      cell: ({ actor }) => <bdi>{inert(actor.name ?? actor.user_id ?? actor.kind)}</bdi>,
+      cell: ({ actor }) =>
+        actor.name === null && actor.user_id !== null ? (
+          <Named id={actor.user_id} />
+        ) : (
+          <bdi>{inert(actor.name ?? wordsOf(actor.kind))}</bdi>
+        ),
     },
-    { id: "action", title: "Action", width: "minmax(9rem, 1.5fr)", cell: ({ action }) => <code>{action}</code> },
+    {
+      id: "action",
+      title: "Action",
+      width: "minmax(9rem, 1.5fr)",
+      lead: true,
+      cell: ({ action }) => <code>{action}</code>,
+    },
     {
       id: "target",
       title: "Target",
@@ -79,7 +90,7 @@ export function Audit() {
       cell: ({ target }) => (
         <span className="flex gap-1.5">
           <span className="text-ink-soft">{target.type.replaceAll("_", " ")}</span>
-          <bdi className="truncate">{inert(target.id)}</bdi>
+          <Named id={target.id} />
         </span>
       ),
     },
@@ -136,6 +147,13 @@ export function Audit() {
       </Dialog>
     </Page>
   );
+}
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** An id is shown by its ends, a name as it is. */
+function Named({ id }: { readonly id: string }) {
+  return uuid.test(id) ? <Copyable value={id} short /> : <bdi className="truncate">{inert(id)}</bdi>;
 }
 
 function Details({ entry }: { readonly entry: Entry }) {

@@ -13,7 +13,8 @@ import { tellError } from "../../kit/dialogs/toast.tsx";
 import { useList } from "../../kit/list.ts";
 import { Empty, Loading, Page, Panel, Trouble } from "../../kit/page.tsx";
 import { type Column, DataTable } from "../../kit/table.tsx";
-import { Badge } from "../../kit/values/status.tsx";
+import { bytesText } from "../../kit/values/file-preview.tsx";
+import { Badge, wordsOf } from "../../kit/values/status.tsx";
 import { inert } from "../../kit/values/text.tsx";
 import { Ago } from "../../kit/values/time.tsx";
 import { Meter } from "./meter.tsx";
@@ -22,7 +23,6 @@ import { saveAs } from "./save.ts";
 type Rate = Schemas["UserRate"];
 type Row = Schemas["UsageRow"];
 
-const gib = 1024 ** 3;
 const number = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });
 const amount = (value: number | null | undefined): string =>
   value === null || value === undefined ? "–" : number.format(value);
@@ -60,14 +60,14 @@ function Rates() {
   if (rates.data === undefined) return <Loading />;
   const byResource = [...Map.groupBy(rates.data.items, ({ resource_type }) => resource_type)];
   return (
-    <div className="grid gap-4 lg:grid-cols-2 2xl:grid-cols-3">
+    <div className="grid items-start gap-4 lg:grid-cols-2 2xl:grid-cols-3">
       {storage.data !== undefined && (
         <Panel title="Storage" beside={<Badge>{storage.data.tier}</Badge>}>
           <Line
-            label="Bytes"
+            label="Stored"
             used={storage.data.total_bytes_used}
             limit={storage.data.quota_bytes}
-            text={`${ofText(storage.data.total_bytes_used / gib, storage.data.quota_bytes / gib)} GiB`}
+            text={ofText(storage.data.total_bytes_used, storage.data.quota_bytes, bytesText)}
           />
           <Line
             label="Volumes"
@@ -78,10 +78,8 @@ function Rates() {
         </Panel>
       )}
       {byResource.map(([resource, buckets]) => (
-        <Panel key={resource} title={resource.replaceAll("_", " ")}>
-          {buckets.map((bucket) => (
-            <Bucket key={`${bucket.scope_type} ${bucket.bucket}`} bucket={bucket} />
-          ))}
+        <Panel key={resource} title={resourceNames[resource] ?? wordsOf(resource)} flush>
+          <Buckets buckets={buckets} />
         </Panel>
       ))}
     </div>
@@ -89,25 +87,66 @@ function Rates() {
 }
 
 /** Limits above this are none: the platform's own tenant has no real one. */
-const endless = 1e6;
+const endless = 1e12;
 
-const ofText = (used: number, limit: number): string =>
-  limit > endless ? `${number.format(used)}, without a limit` : `${number.format(used)} of ${number.format(limit)}`;
+const isEndless = (limit: number): boolean => limit < 0 || limit > endless;
 
-function Bucket({ bucket }: { readonly bucket: Rate }) {
-  const { bucket: name, scope_type, current_count, limit_value, resets_at } = bucket;
+const ofText = (used: number, limit: number, text = (value: number) => number.format(value)): string =>
+  isEndless(limit) ? `${text(used)}, no limit` : `${text(used)} of ${text(limit)}`;
+
+const resourceNames: Readonly<Record<string, string>> = {
+  agent_execution: "Executions of agents",
+  workflow_execution: "Runs of workflows",
+  llm_call: "Calls of models",
+  llm_token: "Tokens of models",
+};
+
+/** One resource: a line for each span of time, with what the caller and the whole tenant used of it. */
+function Buckets({ buckets }: { readonly buckets: readonly Rate[] }) {
+  const scopes = [...new Set(buckets.map(({ scope_type }) => scope_type))];
+  const spansOf = [...Map.groupBy(buckets, ({ bucket }) => bucket)];
   return (
-    <Line
-      label={`${name.replaceAll("_", " ")}, ${scope_type}`}
-      used={current_count}
-      limit={limit_value}
-      text={ofText(current_count, limit_value)}
-      beside={
-        <>
-          resets <Ago at={resets_at} />
-        </>
-      }
-    />
+    <table className="w-full table-fixed border-collapse text-left">
+      <thead>
+        <tr className="border-line border-b text-ink-faint text-xs">
+          <th className="w-1/4 py-1.5 pl-4 font-medium">Span</th>
+          {scopes.map((scope) => (
+            <th key={scope} className="px-2 py-1.5 font-medium last:pr-4">
+              {scope === "user" ? "You" : "The tenant"}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {spansOf.map(([bucket, ofBucket]) => (
+          <tr key={bucket} className="border-line border-b align-top last:border-b-0">
+            <th scope="row" className="py-2 pl-4 font-normal">
+              <span className="block">{wordsOf(bucket)}</span>
+              <span className="block text-2xs text-ink-faint">
+                resets <Ago at={ofBucket[0]?.resets_at} />
+              </span>
+            </th>
+            {scopes.map((scope) => {
+              const one = ofBucket.find(({ scope_type }) => scope_type === scope);
+              return (
+                <td key={scope} className="px-2 py-2 last:pr-4">
+                  {one !== undefined && <Use label={`${wordsOf(bucket)}, ${scope}`} rate={one} />}
+                </td>
+              );
+            })}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Use({ label, rate: { current_count, limit_value } }: { readonly label: string; readonly rate: Rate }) {
+  return (
+    <span className="flex min-w-0 flex-col gap-1.5">
+      <span className="text-ink-soft text-xs tabular-nums">{ofText(current_count, limit_value)}</span>
+      {!isEndless(limit_value) && <Meter label={label} used={current_count} limit={limit_value} />}
+    </span>
   );
 }
 
@@ -116,13 +155,11 @@ function Line({
   used,
   limit,
   text,
-  beside,
 }: {
   readonly label: string;
   readonly used: number;
   readonly limit: number;
   readonly text: string;
-  readonly beside?: React.ReactNode;
 }) {
   return (
     <div className="mb-3 flex flex-col gap-1 last:mb-0">
@@ -130,8 +167,7 @@ function Line({
         <span>{label}</span>
         <span className="ml-auto text-ink-soft text-xs tabular-nums">{text}</span>
       </div>
-      <Meter label={label} used={used} limit={limit} />
-      {beside !== undefined && <span className="text-2xs text-ink-faint">{beside}</span>}
+      {!isEndless(limit) && <Meter label={label} used={used} limit={limit} />}
     </div>
   );
 }

@@ -83,7 +83,13 @@ function Security() {
   const columns: readonly Column<Incident>[] = [
     { id: "at", title: "Last", width: "6rem", cell: (one) => <Ago at={one.last_seen_at} /> },
     { id: "severity", title: "Severity", width: "6rem", cell: (one) => severityOf(one.severity) },
-    { id: "type", title: "Type", width: "minmax(10rem, 2fr)", cell: (one) => <code>{inert(one.type)}</code> },
+    {
+      id: "type",
+      title: "Type",
+      width: "minmax(10rem, 2fr)",
+      lead: true,
+      cell: (one) => <code>{inert(one.type)}</code>,
+    },
     { id: "count", title: "Times", width: "4rem", right: true, cell: (one) => one.count },
     { id: "tool", title: "Tool", wide: true, cell: (one) => <bdi>{inert(one.tool_name ?? "–")}</bdi> },
     { id: "tenant", title: "Tenant", wide: true, cell: (one) => one.tenant_id },
@@ -97,7 +103,12 @@ function Security() {
         columns={columns}
         idOf={({ id }) => id}
         onOpen={open}
-        empty={<Empty icon={ShieldAlert} title="No incidents" />}
+        empty={
+          <Empty icon={ShieldAlert} title="No incidents">
+            What policy refused stands here: a tool outside of its context, a host that egress does not allow, a path
+            that a volume does not open.
+          </Empty>
+        }
       />
       <Dialog
         open={opened !== null}
@@ -144,7 +155,13 @@ function Storage() {
   const columns: readonly Column<Violation>[] = [
     { id: "at", title: "When", width: "6rem", cell: (one) => <Ago at={one.occurred_at} /> },
     { id: "severity", title: "Severity", width: "6rem", cell: (one) => severityOf(one.severity) },
-    { id: "type", title: "Type", width: "minmax(8rem, 1fr)", cell: (one) => <code>{inert(one.type)}</code> },
+    {
+      id: "type",
+      title: "Type",
+      width: "minmax(8rem, 1fr)",
+      lead: true,
+      cell: (one) => <code>{inert(one.type)}</code>,
+    },
     { id: "path", title: "Path", width: "minmax(10rem, 2fr)", cell: (one) => <bdi>{inert(one.path ?? "–")}</bdi> },
     { id: "operation", title: "Operation", wide: true, cell: (one) => one.operation },
     { id: "tenant", title: "Tenant", wide: true, cell: (one) => one.tenant_id },
@@ -158,7 +175,11 @@ function Storage() {
         columns={columns}
         idOf={({ id }) => id}
         onOpen={open}
-        empty={<Empty icon={ShieldAlert} title="No violations" />}
+        empty={
+          <Empty icon={ShieldAlert} title="No violations">
+            Attempts to leave a volume, to exceed it or to write where only reading is allowed stand here.
+          </Empty>
+        }
       />
       <Dialog open={opened !== null} onClose={() => open(null)} title={opened?.type ?? ""} size="large">
         {opened !== null && <Value value={opened.details} />}

@@ -59,10 +59,8 @@ export function Models() {
             <li key={model.alias}>
               <Panel title={inert(model.alias)}>
                 <p className="m-0 text-ink-soft">
-                  {model.context_window === null
-                    ? ""
-                    : `${model.context_window.toLocaleString("en")} tokens of context, `}
-                  {model.max_output_tokens.toLocaleString("en")} of output
+                  {model.context_window !== null && `${model.context_window.toLocaleString("en")} tokens of context, `}
+                  at most {model.max_output_tokens.toLocaleString("en")} tokens of output a call
                 </p>
                 <p className="mt-2 mb-0 flex flex-wrap gap-1">
                   {model.capabilities.map((capability) => (

@@ -49,7 +49,13 @@ export function Overrides() {
     },
     { id: "resource", title: "Resource", cell: (one) => one.resource_type.replaceAll("_", " ") },
     { id: "bucket", title: "Bucket", width: "8rem", cell: (one) => one.bucket.replaceAll("_", " ") },
-    { id: "limit", title: "Limit", right: true, width: "6rem", cell: (one) => one.limit_value.toLocaleString("en") },
+    {
+      id: "limit",
+      title: "Limit",
+      right: true,
+      width: "6rem",
+      cell: ({ limit_value: limit }) => (limit < 0 ? "no limit" : limit.toLocaleString("en")),
+    },
     {
       id: "burst",
       title: "Burst",
@@ -125,7 +131,7 @@ function NewOverride({ onClose, onDone }: { readonly onClose: () => void; readon
       title="New override"
       about="For a tenant, or for one user of it."
       verb="Set"
-      disabled={(tenant === "" && user === "") || !/^\d+$/.test(limit)}
+      disabled={(tenant === "" && user === "") || !/^(-1|\d+)$/.test(limit)}
       onSend={async () => {
         const body = {
           resource_type: resource,
@@ -144,7 +150,7 @@ function NewOverride({ onClose, onDone }: { readonly onClose: () => void; readon
       <div className="grid gap-3 sm:grid-cols-3">
         <Input label="Resource" value={resource} onChange={setResource} mono />
         <Input label="Bucket" value={bucket} onChange={setBucket} mono />
-        <Input label="Limit" type="number" value={limit} onChange={setLimit} />
+        <Input label="Limit" type="number" value={limit} onChange={setLimit} hint="-1: no limit" />
       </div>
     </FormDialog>
   );

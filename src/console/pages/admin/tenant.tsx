@@ -120,9 +120,9 @@ function Shown({ tenant }: { readonly tenant: Tenant }) {
         <Panel title="Quotas">
           <Facts
             of={[
-              ["Agents", quotas.max_agents],
-              ["Executions at once", quotas.max_concurrent_executions],
-              ["Storage", `${quotas.max_storage_gb} GB`],
+              ["Agents", quotaText(quotas.max_agents)],
+              ["Executions at once", quotaText(quotas.max_concurrent_executions)],
+              ["Storage", quotaText(quotas.max_storage_gb, " GB")],
             ]}
           />
         </Panel>
@@ -185,6 +185,10 @@ function Ask({
     </Confirm>
   );
 }
+
+/** Below nothing: without a limit. */
+const quotaText = (quota: number, unit = ""): string =>
+  quota < 0 ? "no limit" : `${quota.toLocaleString("en")}${unit}`;
 
 function Change({ tenant, onClose }: { readonly tenant: Tenant; readonly onClose: () => void }) {
   const queries = useQueryClient();

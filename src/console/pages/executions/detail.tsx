@@ -11,7 +11,7 @@ import { Tabs } from "../../kit/controls/tabs.tsx";
 import { Empty, Loading, Page, Panel, Trouble } from "../../kit/page.tsx";
 import { Value } from "../../kit/values/json.tsx";
 import { Badge, Status } from "../../kit/values/status.tsx";
-import { Copyable, inert } from "../../kit/values/text.tsx";
+import { Copyable } from "../../kit/values/text.tsx";
 import { ExecutionActions, isLive } from "./actions.tsx";
 import { Children } from "./children.tsx";
 import { ConsoleOutput } from "./console.tsx";
@@ -123,7 +123,6 @@ function Shown({ record, told }: { readonly record: Schemas["ExecutionRecord"]; 
 }
 
 function InAndOut({ record }: { readonly record: Schemas["ExecutionRecord"] }) {
-  const isBad = record.error !== null;
   return (
     <div className="grid min-w-0 grid-cols-1 gap-4 lg:grid-cols-2">
       <Panel title="Input">
@@ -131,19 +130,14 @@ function InAndOut({ record }: { readonly record: Schemas["ExecutionRecord"] }) {
           <Value value={record.input} />
         </div>
       </Panel>
-      <Panel
-        title={isBad ? "Error" : "Output"}
-        {...(isBad ? { beside: <code className="text-bad text-xs">{record.error_code}</code> } : {})}
-        className={isBad ? "border-bad/50" : ""}
-      >
-        <div className="flex max-h-72 flex-col gap-3 overflow-auto">
-          {isBad && <p className="m-0 whitespace-pre-wrap break-words text-bad">{inert(record.error ?? "")}</p>}
+      <Panel title="Output">
+        <div className="max-h-72 overflow-auto">
           {record.output !== null ? (
             <Value value={parsed(record.output)} />
-          ) : isBad ? null : isLive(record.status) ? (
-            <span className="text-ink-faint">It comes when the execution has ended.</span>
           ) : (
-            <span className="text-ink-faint">none</span>
+            <span className="text-ink-faint">
+              {isLive(record.status) ? "It comes when the execution has ended." : "It ended without an output."}
+            </span>
           )}
         </div>
       </Panel>

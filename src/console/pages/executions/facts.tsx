@@ -23,9 +23,9 @@ export function Figures({ record }: { readonly record: Record }) {
     ["Cost", usage.cost_usd === 0 ? "–" : `$${usage.cost_usd.toFixed(usage.cost_usd < 1 ? 4 : 2)}`],
   ];
   return (
-    <dl className="m-0 grid grid-cols-2 overflow-hidden rounded-panel border border-line bg-surface sm:grid-cols-3 xl:grid-cols-6">
+    <dl className="m-0 grid grid-cols-3 overflow-hidden rounded-panel border border-line bg-surface xl:grid-cols-6">
       {figures.map(([name, value]) => (
-        <div key={name} className="min-w-0 px-4 py-2.5">
+        <div key={name} className="min-w-0 px-3 py-2 sm:px-4 sm:py-2.5">
           <dt className="truncate text-ink-faint text-xs">{name}</dt>
           <dd className="m-0 truncate font-medium text-[1.05rem] tabular-nums">{value}</dd>
         </div>

@@ -1,5 +1,5 @@
 /** What an execution waits for and why, or how it ended: the first thing to know of it. */
-import { Clock, Hourglass, LoaderCircle, WifiOff } from "lucide-react";
+import { CircleAlert, Clock, Hourglass, LoaderCircle, WifiOff } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
 import type { Schemas } from "../../../programs/client/client.ts";
 import { useCan } from "../../app/session/session.ts";
@@ -31,13 +31,12 @@ function Banner({
   readonly action?: ReactNode;
 }) {
   return (
-    <div
-      role="status"
-      className={classes("flex flex-wrap items-center gap-x-3 gap-y-2 rounded-panel border px-4 py-2.5", looks[look])}
-    >
-      <span className="shrink-0 [&_svg]:size-4">{icon}</span>
-      <div className="min-w-0 flex-1 break-words">{children}</div>
-      {action}
+    <div role="status" className={classes("flex items-start gap-x-3 rounded-panel border px-4 py-2.5", looks[look])}>
+      <span className="mt-0.5 shrink-0 [&_svg]:size-4">{icon}</span>
+      <div className="flex min-w-0 flex-1 flex-wrap items-center gap-x-3 gap-y-2">
+        <div className="min-w-0 flex-1 basis-48 break-words">{children}</div>
+        {action}
+      </div>
     </div>
   );
 }
@@ -71,6 +70,18 @@ export function Standing({ record, now }: { readonly record: Schemas["ExecutionR
         one it fails with <code>start_timeout</code>.
       </Banner>
     );
+  if (record.error !== null)
+    return (
+      <Banner look="bad" icon={<CircleAlert aria-hidden className="text-bad" />}>
+        <div className="flex max-h-60 flex-col gap-0.5 overflow-auto">
+          <span className="flex flex-wrap items-baseline gap-x-2">
+            <strong className="text-bad">{endText[status] ?? "It failed"}</strong>
+            {record.error_code !== null && <code className="text-bad">{record.error_code}</code>}
+          </span>
+          <span className="whitespace-pre-wrap">{inert(record.error)}</span>
+        </div>
+      </Banner>
+    );
   if (status === "running")
     return (
       <Banner
@@ -89,6 +100,11 @@ export function Standing({ record, now }: { readonly record: Schemas["ExecutionR
     );
   return null;
 }
+
+const endText: Readonly<Record<string, string>> = {
+  cancelled: "It was cancelled",
+  timed_out: "Its time was over before it was done",
+};
 
 function doing({ current_iteration, max_iterations }: Schemas["ExecutionRecord"], now: Span | null): string {
   const iteration = max_iterations > 1 ? `Iteration ${current_iteration} of ${max_iterations}: ` : "";

@@ -172,7 +172,11 @@ function Row({
         <span className={classes("min-w-0 truncate", span.kind === "iteration" && "font-medium")}>
           {inert(span.name)}
         </span>
-        {(span.end === null || isBad || span.status === "waiting") && <Status status={span.status} bare />}
+        {(span.end === null || isBad || span.status === "waiting") && (
+          <span className="shrink-0 max-sm:w-3.5 max-sm:overflow-hidden">
+            <Status status={span.status} bare />
+          </span>
+        )}
         {span.tokens !== null && (
           <span className="ml-auto shrink-0 text-2xs text-ink-faint tabular-nums max-sm:hidden" title="tokens in → out">
             {span.tokens.input.toLocaleString("en")} → {span.tokens.output.toLocaleString("en")}
@@ -195,8 +199,9 @@ function Row({
           <span
             key={from}
             title="waited for people"
-            className="absolute top-1/2 h-3 -translate-y-1/2 rounded-sm bg-warn"
+            className="absolute top-1/2 h-3 -translate-y-1/2 rounded-sm border border-violet bg-surface"
             style={{
+              backgroundImage: "repeating-linear-gradient(135deg, var(--color-violet) 0 2px, transparent 2px 7px)",
               left: `${((from - first) / total) * 100}%`,
               width: `${(((to ?? end) - from) / total) * 100}%`,
             }}

@@ -1,4 +1,5 @@
 /** Runs of workflows: filtered by what the address says, several acted on at once. */
+import { Link } from "@tanstack/react-router";
 import { PlaySquare } from "lucide-react";
 import { answer } from "../../../programs/client/client.ts";
 import { svc } from "../../app/session/api.ts";
@@ -18,6 +19,14 @@ const statuses = ["pending", "running", "completed", "failed", "cancelled", "tim
   label: wordsOf(value),
 }));
 
+const waitWords = {
+  approval: "waits for a person",
+  tool_call: "a tool call waits for a person",
+  time: "waits for a time",
+  signal: "waits for a signal",
+  stimulus: "waits for a stimulus",
+};
+
 const columns: readonly Column<Run>[] = [
   {
     id: "status",
@@ -33,7 +42,11 @@ const columns: readonly Column<Run>[] = [
     id: "workflow",
     title: "Workflow",
     width: "minmax(9rem, 1.4fr)",
-    cell: ({ workflow_name }) => inert(workflow_name),
+    cell: ({ id, workflow_name }) => (
+      <Link to={`/runs/${id}`} className="font-medium text-ink no-underline hover:underline">
+        {inert(workflow_name)}
+      </Link>
+    ),
   },
   {
     id: "version",
@@ -49,16 +62,29 @@ const columns: readonly Column<Run>[] = [
     wide: true,
     cell: ({ current_state }) => inert(current_state ?? ""),
   },
-  { id: "error", title: "Error", width: "minmax(8rem, 1.6fr)", wide: true, cell: ({ error }) => inert(error ?? "") },
+  {
+    id: "error",
+    title: "What came of it",
+    width: "minmax(8rem, 1.6fr)",
+    wide: true,
+    cell: ({ error, waiting_for, status }) =>
+      error !== null ? (
+        <span className="text-bad">{inert(error)}</span>
+      ) : waiting_for !== null && status === "running" ? (
+        <span className="text-violet">{waitWords[waiting_for.kind]}</span>
+      ) : (
+        ""
+      ),
+  },
+  { id: "id", title: "Id", width: "9rem", wide: true, cell: ({ id }) => <Copyable value={id} short /> },
+  { id: "started", title: "Started", width: "6rem", cell: ({ started_at }) => <Ago at={started_at} /> },
   {
     id: "took",
-    title: "Took",
+    title: "Duration",
     width: "6rem",
     right: true,
     cell: ({ started_at, ended_at }) => <Duration from={started_at} to={ended_at} />,
   },
-  { id: "started", title: "Started", width: "7rem", cell: ({ started_at }) => <Ago at={started_at} /> },
-  { id: "id", title: "Id", width: "9rem", wide: true, cell: ({ id }) => <Copyable value={id} short /> },
 ];
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

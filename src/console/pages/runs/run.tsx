@@ -72,7 +72,7 @@ function Shown({ run }: { readonly run: RunRecord }) {
     >
       {run.error !== null && (
         <Card icon={CircleAlert} tone="bad" title={run.error_code ?? "It failed"}>
-          <p className="m-0 break-words">{inert(run.error)}</p>
+          <p className="m-0 max-h-60 overflow-auto whitespace-pre-wrap break-words">{inert(run.error)}</p>
         </Card>
       )}
       <Waits run={run} waits={waits} entries={entries} definition={definition} />
@@ -154,7 +154,7 @@ function About({ run, isLost }: { readonly run: RunRecord; readonly isLost: bool
         started <Ago at={run.started_at} /> by {inert(run.initiated_by.email ?? run.initiated_by.kind)}
       </span>
       <span>
-        took <Duration from={run.started_at} to={run.ended_at} />
+        {run.ended_at === null ? "for" : "took"} <Duration from={run.started_at} to={run.ended_at} />
       </span>
       {links.map(([label, id]) =>
         id === null ? null : (

@@ -10,11 +10,11 @@ import { Button } from "../../kit/controls/button.tsx";
 import { Confirm } from "../../kit/dialogs/dialog.tsx";
 import { tell } from "../../kit/dialogs/toast.tsx";
 import { Loading, Page, Trouble } from "../../kit/page.tsx";
+import { bytesText } from "../../kit/values/file-preview.tsx";
 import { Badge, Status } from "../../kit/values/status.tsx";
 import { Copyable, inert } from "../../kit/values/text.tsx";
 import { Ago } from "../../kit/values/time.tsx";
 import { Browser } from "./browser.tsx";
-import { Used } from "./quota.tsx";
 
 export function VolumePage() {
   const { id = "" } = useParams({ strict: false }) as { id?: string };
@@ -57,7 +57,9 @@ function Shown({ volume }: { readonly volume: Schemas["Volume"] }) {
           <span>
             changed <Ago at={volume.updated_at} />
           </span>
-          <Used used={volume.used_bytes} limit={volume.size_limit_bytes} />
+          <span className="tabular-nums">
+            {bytesText(volume.used_bytes)} of {bytesText(volume.size_limit_bytes)} used
+          </span>
         </>
       }
       actions={

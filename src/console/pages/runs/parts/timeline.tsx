@@ -94,7 +94,12 @@ function Row({
         )}
       </span>
       {entry.error !== null && (
-        <span className={classes("w-full break-words pl-10 text-xs", calm ? "text-ink-soft" : "text-bad")}>
+        <span
+          className={classes(
+            "line-clamp-4 w-full whitespace-pre-wrap break-words pl-10 text-xs",
+            calm ? "text-ink-soft" : "text-bad",
+          )}
+        >
           {inert(entry.error.slice(0, 500))}
         </span>
       )}

@@ -1,7 +1,10 @@
 /** What a run waits for and why, with the action that moves it on. */
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { Bell, CirclePause, Clock, Radio, ShieldQuestion, UserCheck } from "lucide-react";
+import { Bell, CirclePause, Clock, Layers, Radio, ShieldQuestion, UserCheck } from "lucide-react";
 import type { ReactNode } from "react";
+import { answer } from "../../../../programs/client/client.ts";
+import { svc } from "../../../app/session/api.ts";
 import { useCan } from "../../../app/session/session.ts";
 import { Loading, Trouble } from "../../../kit/page.tsx";
 import { Readable } from "../../../kit/values/readable.tsx";
@@ -14,6 +17,7 @@ import { CallShown } from "../../approvals/tool-call.tsx";
 import { type Definition, objectOf, textOf } from "../../workflows/model/definition.ts";
 import type { Entry } from "../model/entries.ts";
 import { type RunRecord, useDefinition, useRun } from "../model/queries.ts";
+import { Progress } from "./items.tsx";
 import { PauseButton } from "./pause.tsx";
 import { SignalForm } from "./signal.tsx";
 
@@ -81,12 +85,52 @@ export function Waits({
       {waits.map((wait) => (
         <WaitCard key={`${wait.kind} ${wait.state}`} runId={run.id} wait={wait} definition={definition} />
       ))}
+      {run.ended_at === null &&
+        open
+          .filter(({ state }) => definition?.states.some(({ name, kind }) => name === state && kind === "Map"))
+          .map((entry) => <MapWaits key={entry.key} runId={run.id} entry={entry} />)}
       {retrying.map(({ entry, last }) => (
         <Card key={entry.key} icon={Clock} title={`${entry.state} is tried again`}>
           Attempt {last.attempt} begins in <Countdown to={last.nextAt} />. The last one failed: {inert(last.error)}
         </Card>
       ))}
       {children.slice(0, 5).map(({ state, id }) => (
+        <ChildWaits key={id} state={state} id={id} />
+      ))}
+    </>
+  );
+}
+
+/** As many items are shown of those that are at work. */
+const itemsShown = 3;
+
+/** How far the items of a Map are, and what the first that are at work wait for. */
+function MapWaits({ runId, entry: { state, visit, progress } }: { readonly runId: string; readonly entry: Entry }) {
+  const running = useQuery({
+    // Each news of an item may have ended another.
+    queryKey: ["run-items", runId, state, visit, "at work", progress],
+    queryFn: () =>
+      answer(
+        svc.GET("/v1/workflows/executions/{id}/items", {
+          params: { path: { id: runId }, query: { state, visit, status: "running", limit: 50 } },
+        }),
+      ),
+    placeholderData: (known) => known,
+  });
+  const { items = [], next_cursor: more = null } = running.data ?? {};
+  const runs = items.flatMap(({ execution_id: id }) => (id === null ? [] : [id])).slice(0, itemsShown);
+  return (
+    <>
+      <Card icon={Layers} tone="info" title={`Works through the items of ${state}`}>
+        {progress !== null && <Progress progress={progress} />}
+        <p className="m-0 text-ink-soft">
+          {items.length === 0
+            ? "No item is at work at this moment."
+            : `${items.length}${more === null ? "" : "+"} at work.`}{" "}
+          {items.length > runs.length && runs.length > 0 && `What the first ${runs.length} wait for stands below.`}
+        </p>
+      </Card>
+      {runs.map((id) => (
         <ChildWaits key={id} state={state} id={id} />
       ))}
     </>
@@ -175,7 +219,7 @@ function WaitCard({
           It goes on when it is sent {name === null ? "its signal" : <code>{inert(name)}</code>}
           {until === null ? "." : ", or when its time is up."}
         </p>
-        {can("workflow:signal") && <SignalForm runId={runId} name={name ?? ""} />}
+        {can("workflow:signal") && <SignalForm key={name} runId={runId} name={name ?? ""} />}
       </Card>
     );
   }
@@ -232,16 +276,20 @@ export function Card({
   readonly icon: typeof Clock;
   readonly title: string;
   readonly beside?: ReactNode;
-  readonly tone?: "violet" | "warn" | "bad";
+  readonly tone?: "violet" | "info" | "warn" | "bad";
   readonly children: ReactNode;
 }) {
   const looks = {
     violet: "border-violet/50 text-violet",
+    info: "border-info/40 text-info",
     warn: "border-warn/50 text-warn",
     bad: "border-bad/50 text-bad",
   };
   return (
-    <section aria-label={title} className={`flex min-w-0 gap-3 rounded-panel border bg-surface p-4 ${looks[tone]}`}>
+    <section
+      aria-label={title}
+      className={`flex min-w-0 gap-3 rounded-panel border bg-surface p-3 sm:p-4 ${looks[tone]}`}
+    >
       <Icon aria-hidden className="mt-0.5 size-5 shrink-0" />
       <div className="flex min-w-0 flex-1 flex-col gap-2 text-ink">
         <div className="flex flex-wrap items-baseline gap-x-3 gap-y-1">
