@@ -2600,6 +2600,11 @@ export interface components {
             targets_skipped: number;
             tenant_id: string;
             tool: string;
+            waves: {
+                canary: number;
+                hosts: number;
+                size: number;
+            };
         };
         FleetRunEvent: {
             fleet_command_id: string;
