@@ -1,10 +1,13 @@
-/** What the dashboard counts of a day, kept for a while: a view that is looked at often is not counted each time. */
+/** What the dashboard counts of a day, and when in it, kept for a while: a view that is looked at often is not counted each time. */
 import { LRUCache } from "lru-cache";
 import { Status } from "../../../actors/execution/messages.ts";
+import { iso } from "../../../actors/kernel/time.ts";
+import { inAll, type Pieces, pieceMs } from "./pieces.ts";
+import type { Series } from "./schema.ts";
 
 /** Each of a tenant, or of all for null, since a time. */
 export interface Sources {
-  readonly executions: (tenant: string | null, since: number) => Promise<ReadonlyMap<string, number>>;
+  readonly executions: (tenant: string | null, since: number) => Promise<Pieces>;
   readonly runs: Sources["executions"];
   readonly stimuli: Sources["executions"];
   readonly incidents: Count;
@@ -21,8 +24,11 @@ export interface Counts {
   readonly executions: number;
   readonly runs: number;
   readonly byStatus: Readonly<Record<string, number>>;
+  readonly series: Series;
 }
 
+export const bucketSeconds = 900;
+const piecesPerBucket = (bucketSeconds * 1_000) / pieceMs;
 const windowMs = 24 * 3_600_000;
 /** Views of which the counts are kept. */
 const maxKept = 1_000;
@@ -69,16 +75,37 @@ async function countAll(sources: Sources, tenant: string | null, since: number):
     sources.activeSwarms(tenant),
   ]);
   const byStatus: Record<string, number> = Object.fromEntries(Status.anyOf.map((one) => [one.const, 0]));
-  for (const [status, count] of executions) byStatus[status] = (byStatus[status] ?? 0) + count;
+  for (const [status, count] of inAll(executions)) byStatus[status] = (byStatus[status] ?? 0) + count;
   return {
     swarms,
-    stimuli: sumOf(stimuli),
+    stimuli: sumOf(inAll(stimuli)),
     incidents,
     violations,
-    runs: sumOf(runs),
-    executions: sumOf(executions),
+    runs: sumOf(inAll(runs)),
+    executions: sumOf(inAll(executions)),
     byStatus,
+    series: { bucket_seconds: bucketSeconds, buckets: inBuckets(executions, runs) },
   };
+}
+
+/** Quarters of an hour in which something was started, the oldest first; what was started, by what it is now. */
+function inBuckets(executions: Pieces, runs: Pieces): Series["buckets"] {
+  const buckets = new Map<number, { executions: Record<string, number>; runs: Record<string, number> }>();
+  const kinds = [
+    ["executions", executions],
+    ["runs", runs],
+  ] as const;
+  for (const [kind, pieces] of kinds) {
+    for (const [piece, counts] of pieces) {
+      const number = Math.floor(piece / piecesPerBucket);
+      const bucket = buckets.get(number) ?? { executions: {}, runs: {} };
+      buckets.set(number, bucket);
+      for (const [status, count] of counts) bucket[kind][status] = (bucket[kind][status] ?? 0) + count;
+    }
+  }
+  return [...buckets]
+    .sort(([a], [b]) => a - b)
+    .map(([number, bucket]) => ({ at: iso(number * bucketSeconds * 1_000), ...bucket }));
 }
 
 const sumOf = (counts: ReadonlyMap<string, number>): number => [...counts.values()].reduce((sum, one) => sum + one, 0);

@@ -27,7 +27,7 @@ export const dashboard = defineFeature({
     const counted = createCounts(
       {
         executions: inPieces(sql, { settled: countEnded, open: countOpen }, now),
-        runs: inPieces(sql, { settled: runs.countStarted, open: null }, now),
+        runs: inPieces(sql, { settled: runs.countEnded, open: runs.countOpen }, now),
         stimuli: inPieces(sql, { settled: history.countReceived, open: null }, now),
         incidents: incidents.countSince,
         violations: storageViolations.countSince,
@@ -63,6 +63,7 @@ export const dashboard = defineFeature({
               recent_execution_count: Math.min(mostRecent, counts.executions),
               recent_workflow_execution_count: Math.min(mostRecent, counts.runs),
               executions_by_status: counts.byStatus,
+              series: counts.series,
             };
           },
         }),

@@ -1,6 +1,6 @@
 /**
- * How much was made within a window of time that ends now, of a million things as of ten: the window is counted in
- * pieces, and of those that lie behind only what can have changed is counted again.
+ * How much was made within a window of time that ends now, and when, of a million things as of ten: the window is
+ * counted in pieces, and of those that lie behind only what can have changed is counted again.
  */
 import { LRUCache } from "lru-cache";
 import type { CountedSpan, CountPieces, PieceCount } from "../../runtime/reads/spans.ts";
@@ -32,15 +32,18 @@ interface Piece {
   readonly until: number;
 }
 
-/** @param now Unix milliseconds @returns counts by status of a view since a time, Unix ms: a tenant's, or for null all tenants' */
+/** Counts by status of each piece in which something was made; a piece is told by its number since 1970. */
+export type Pieces = ReadonlyMap<number, ReadonlyMap<string, number>>;
+
+/** @param now Unix milliseconds @returns what counts a view since a time, Unix ms: a tenant's, or for null all tenants' */
 export function inPieces(
   sql: Pick<Sql, "begin">,
   { settled, open }: PieceSources,
   now: () => number,
-): (tenant: string | null, since: number) => Promise<ReadonlyMap<string, number>> {
+): (tenant: string | null, since: number) => Promise<Pieces> {
   const views = new LRUCache<string, Map<number, Piece>>({ max: maxViews });
 
-  async function count(tx: Transaction, tenant: string | null, since: number): Promise<Map<string, number>> {
+  async function count(tx: Transaction, tenant: string | null, since: number): Promise<Pieces> {
     const at = now();
     const key = JSON.stringify(tenant);
     const whole = { from: new Date(since), to: new Date(at + 2 * settlesMs) };
@@ -55,13 +58,19 @@ export function inPieces(
     );
     const found: PieceCount[] = [];
     for (const span of besides(kept, whole, first, end)) found.push(...(await settled(tx, tenant, span, pieceMs)));
-    const all = sums([...opened, ...found], ({ status }) => status);
-    for (const { byStatus } of kept.values()) for (const [status, more] of byStatus) add(all, status, more);
-    if ([...all.values()].reduce((sum, one) => sum + one, 0) < leastKept) {
+    const foundIn = Map.groupBy(found, ({ piece }) => piece);
+    const all = new Map<number, Map<string, number>>();
+    const tell = (piece: number, status: string, more: number) => {
+      const counts = all.get(piece) ?? new Map<string, number>();
+      all.set(piece, counts);
+      add(counts, status, more);
+    };
+    for (const { piece, status, count } of [...opened, ...found]) tell(piece, status, count);
+    for (const [piece, { byStatus }] of kept) for (const [status, more] of byStatus) tell(piece, status, more);
+    if ([...inAll(all).values()].reduce((sum, one) => sum + one, 0) < leastKept) {
       views.delete(key);
       return all;
     }
-    const foundIn = Map.groupBy(found, ({ piece }) => piece);
     for (let piece = first; piece < end; piece++) {
       const byStatus = sums(foundIn.get(piece) ?? [], ({ status }) => status);
       const until = at + keptMs + (piece % neighbours) * (keptMs / neighbours);
@@ -74,6 +83,13 @@ export function inPieces(
   // All counts see one moment: what ends meanwhile is not counted twice, nor missed.
   return (tenant, since) =>
     sql.begin("isolation level repeatable read read only", (tx) => count(tx as Transaction, tenant, since));
+}
+
+/** @returns counts by status of all pieces together */
+export function inAll(pieces: Pieces): ReadonlyMap<string, number> {
+  const all = new Map<string, number>();
+  for (const counts of pieces.values()) for (const [status, more] of counts) add(all, status, more);
+  return all;
 }
 
 /** What has to be counted of a window: before its first whole piece, behind its last one, and those that are not kept. */

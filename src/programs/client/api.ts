@@ -1734,6 +1734,18 @@ export interface components {
             recent_execution_count: number;
             recent_workflow_execution_count: number;
             security_incident_count: number;
+            series: {
+                bucket_seconds: 900;
+                buckets: {
+                    at: string;
+                    executions: {
+                        [key: string]: number;
+                    };
+                    runs: {
+                        [key: string]: number;
+                    };
+                }[];
+            };
             stimulus_count: number;
             storage_violation_count: number;
             swarm_count: number;
@@ -2588,6 +2600,11 @@ export interface components {
             targets_skipped: number;
             tenant_id: string;
             tool: string;
+            waves: {
+                canary: number;
+                hosts: number;
+                size: number;
+            };
         };
         FleetRunEvent: {
             fleet_command_id: string;
@@ -11703,6 +11720,8 @@ export interface operations {
                 offset?: number | undefined;
                 parent_execution_id?: string | undefined;
                 schedule_id?: string | undefined;
+                started_after?: string | undefined;
+                started_before?: string | undefined;
                 status?: string | undefined;
                 workflow_id?: string | undefined;
                 workflow_name?: string | undefined;

@@ -2,7 +2,7 @@
  * Keeps what is shown as it is now: each change that the service tells renews what was read of that record.
  * Keys of queries begin with the type of record that `GET /v1/events` names and with `"list"` or `"one"` and the id:
  * `["execution", "list", filters]`, `["execution", "one", id, …]`. Types: execution, run, approval, stimulus, fleet_run,
- * host, agent, node.
+ * host, agent, node. `["day"]`: figures of executions, runs and stimuli of the last day.
  */
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
@@ -17,6 +17,9 @@ interface Change {
 
 /** A list is read again at most so often, ms: the first change is shown at once, later ones together. */
 const listEveryMs = 1_000;
+/** Figures of a day are read so long after a change, ms: the service keeps what it counted for less. */
+const dayAfterMs = 2_500;
+const inFigures: ReadonlySet<string> = new Set(["execution", "run", "stimulus"]);
 
 export function useLive(): Connection {
   const queries = useQueryClient();
@@ -29,8 +32,8 @@ export function useLive(): Connection {
     };
   }, []);
 
-  /** Reads what begins with the key again, at most once in a while. */
-  const renew = (key: readonly string[]) => {
+  /** Reads what begins with the key again, at most once in a while. @param afterMs not before */
+  const renew = (key: readonly string[], afterMs = 0) => {
     const name = key.join(" ");
     const entry = due.current.get(name) ?? { last: 0, timer: null };
     due.current.set(name, entry);
@@ -40,7 +43,7 @@ export function useLive(): Connection {
       entry.last = performance.now();
       queries.invalidateQueries({ queryKey: key, refetchType: "active" }, { cancelRefetch: false }).catch(() => {});
     };
-    const wait = entry.last === 0 ? 0 : entry.last + listEveryMs - performance.now();
+    const wait = Math.max(afterMs, entry.last === 0 ? 0 : entry.last + listEveryMs - performance.now());
     if (wait <= 0) return read();
     entry.timer = setTimeout(read, wait);
   };
@@ -55,6 +58,7 @@ export function useLive(): Connection {
     patchRows(queries, type, id, status);
     renew([type, "list"]);
     renew([type, "one", id]);
+    if (inFigures.has(type)) renew(["day"], dayAfterMs);
   };
   return useStream("/v1/events", null, hear, false);
 }

@@ -113,12 +113,7 @@ function Drawing({
         const way = placed.ways.get(edge.id);
         if (way === undefined) return [];
         const isTaken = edge.taken !== null && edge.taken > 0;
-        const colour =
-          edge.kind === "compensate"
-            ? "var(--color-violet)"
-            : isTaken
-              ? "var(--color-accent)"
-              : "var(--color-ink-faint)";
+        const colour = colourOf(edge, isTaken);
         return [
           {
             id: edge.id,
@@ -195,6 +190,13 @@ function Drawing({
       )}
     </ReactFlow>
   );
+}
+
+/** Of the arrow of a way. */
+function colourOf({ change = null, kind }: FlowGraph["edges"][number], isTaken: boolean): string {
+  if (change !== null) return change === "added" ? "var(--color-good)" : "var(--color-bad)";
+  if (kind === "compensate") return "var(--color-violet)";
+  return isTaken ? "var(--color-accent)" : "var(--color-ink-faint)";
 }
 
 /** The state to begin with: what waits or is at work, what failed, else where it begins. */

@@ -17,6 +17,8 @@ export interface FlowNode {
   readonly group: string | null;
   /** What it did was undone. */
   readonly isUndone?: boolean;
+  /** Beside another version of the definition. */
+  readonly change?: "added" | "removed" | "changed" | null;
   /** Of many items: shown as a bar. */
   readonly progress?: { readonly done: number; readonly failed: number; readonly total: number } | null;
 }
@@ -33,6 +35,8 @@ export interface FlowEdge {
   readonly kind: "way" | "branch" | "compensate";
   /** How often; null: the graph is of a definition. */
   readonly taken: number | null;
+  /** Beside another version of the definition. */
+  readonly change?: "added" | "removed" | null;
 }
 
 export interface FlowGroup {

@@ -55,10 +55,24 @@ const pictureTones: Readonly<Record<Tone, string>> = {
   violet: "bg-violet-soft text-violet",
 };
 
+const changeTones = { added: "good", removed: "bad", changed: "warn" } as const;
+const changeSigns = { added: "+", removed: "−", changed: "~" } as const;
+
+function toneOf({ status, change = null }: FlowNode): Tone {
+  if (change !== null) return changeTones[change];
+  return status === null || status === "pending" ? "neutral" : resultTone(status);
+}
+
+/** What the pictures and colours of a node say. */
+function spoken({ kind, status, visits, change = null }: FlowNode): string {
+  const parts = [kind, ...(status === null ? [] : [wordsOf(status)]), ...(visits > 1 ? [`${visits} visits`] : [])];
+  return `${[...parts, ...(change === null ? [] : [change])].join(", ")}. `;
+}
+
 export function StatePart({ data: { node, direction, isChosen, choose } }: NodeProps<StateNode>) {
-  const { id, kind, about, status, visits, isStart, end, isUndone = false, progress = null } = node;
+  const { id, kind, about, status, visits, isStart, end, isUndone = false, change = null, progress = null } = node;
   const isUntouched = status === "pending";
-  const tone = status === null || isUntouched ? "neutral" : resultTone(status);
+  const tone = toneOf(node);
   const isAtWork = status === "running" || status === "waiting" || status === "compensating";
   const Picture = pictureOf(kind);
   return (
@@ -71,7 +85,8 @@ export function StatePart({ data: { node, direction, isChosen, choose } }: NodeP
         className={classes(
           "flow-node relative flex h-[54px] w-full items-center gap-2.5 overflow-hidden rounded-panel border bg-surface px-2.5 text-left shadow-xs",
           borders[tone],
-          isUntouched && "border-dashed",
+          (isUntouched || change === "removed") && "border-dashed",
+          change !== null && "border-2",
           isAtWork && "flow-alive border-2",
           isAtWork && tone === "violet" && "text-violet",
           isAtWork && tone === "info" && "text-info",
@@ -87,12 +102,15 @@ export function StatePart({ data: { node, direction, isChosen, choose } }: NodeP
           <span className={classes("truncate font-medium text-xs", isUntouched ? "text-ink-soft" : "text-ink")}>
             {inert(id)}
           </span>
-          <span className="sr-only">
-            {`${kind}${status === null ? "" : `, ${wordsOf(status)}`}${visits > 1 ? `, ${visits} visits` : ""}. `}
-          </span>
+          <span className="sr-only">{spoken(node)}</span>
           <span className="truncate text-2xs text-ink-faint">{inert(about === "" ? kind : about)}</span>
         </span>
         <span className="flex shrink-0 flex-col items-end gap-0.5">
+          {change !== null && (
+            <span aria-hidden className={classes("font-bold text-xs leading-none", toneText[tone])}>
+              {changeSigns[change]}
+            </span>
+          )}
           <Sign status={status} tone={tone} isStart={isStart} end={end} />
           {visits > 1 && <span className="text-2xs text-ink-faint tabular-nums">×{visits}</span>}
           {isUndone && <RotateCcw aria-label="undone" className="size-3 text-violet" />}
@@ -173,6 +191,8 @@ export function WayPart({ data, markerEnd, selected }: EdgeProps<WayEdge>) {
           isTaken && "flow-way-taken",
           edge.taken === 0 && "flow-way-open",
           edge.kind === "compensate" && "flow-way-undo",
+          edge.change === "added" && "flow-way-added",
+          edge.change === "removed" && "flow-way-removed",
           selected === true && "flow-way-taken",
         )}
       />
@@ -182,6 +202,8 @@ export function WayPart({ data, markerEnd, selected }: EdgeProps<WayEdge>) {
             title={inert(edge.whole)}
             className={classes(
               "pointer-events-auto absolute max-w-60 truncate rounded border bg-surface px-1.5 text-2xs leading-4",
+              edge.change === "added" && "border-good/60 text-good!",
+              edge.change === "removed" && "border-bad/60 text-bad! line-through",
               isTaken ? "border-accent/50 font-medium text-ink" : "border-line text-ink-soft",
             )}
             style={{ transform: `translate(-50%, -50%) translate(${label.x}px, ${label.y}px)` }}

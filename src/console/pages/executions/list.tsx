@@ -8,6 +8,7 @@ import { svc } from "../../app/session/api.ts";
 import { useCan } from "../../app/session/session.ts";
 import { Button, ButtonLink } from "../../kit/controls/button.tsx";
 import { ChoiceFilter, FilterBar, type Filters, SearchFilter, useFilters } from "../../kit/controls/filters.tsx";
+import { StartedFilter, startedNames, startedQuery } from "../../kit/controls/started.tsx";
 import { Bulk, type BulkWork } from "../../kit/dialogs/bulk.tsx";
 import { useList } from "../../kit/list.ts";
 import { Empty, Page } from "../../kit/page.tsx";
@@ -22,29 +23,19 @@ const statuses = ["pending", "running", "completed", "failed", "timed_out", "can
   label: value.replaceAll("_", " "),
 }));
 
-const spans = [
-  { value: "1h", label: "last hour" },
-  { value: "24h", label: "last 24 hours" },
-  { value: "7d", label: "last 7 days" },
-  { value: "30d", label: "last 30 days" },
-];
-const spanMs: Readonly<Record<string, number>> = { "1h": 3.6e6, "24h": 8.64e7, "7d": 6.048e8, "30d": 2.592e9 };
-const names = ["q", "status", "agent", "since"];
+const names = ["q", "status", "agent", "label", ...startedNames];
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** What the list is asked for. A text with `=` is a label. */
-function queryOf({ q = "", status, agent, since = "", label }: Filters) {
+function queryOf(filters: Filters) {
+  const { q = "", status, agent, label } = filters;
   const labels = [...(label === undefined ? [] : [label]), ...(q.includes("=") ? q.split(/\s+/) : [])];
-  const ago = spanMs[since];
   return {
     ...(status === undefined ? {} : { status }),
     ...(agent === undefined ? {} : { agent_id: agent }),
     ...(labels.length === 0 ? {} : { label: labels }),
-    // By the minute: the same filter is the same list.
-    ...(ago === undefined
-      ? {}
-      : { started_after: new Date(Math.floor((Date.now() - ago) / 60_000) * 60_000).toISOString() }),
+    ...startedQuery(filters),
   };
 }
 
@@ -54,25 +45,26 @@ export function Executions() {
   const navigate = useNavigate();
   const [filters] = useFilters();
   const [work, setWork] = useState<BulkWork<Row> | null>(null);
-  const { q = "", status, agent, since, label } = filters;
-  const list = useList(["execution", "list", { q: q.includes("=") ? q : "", status, agent, since, label }], (cursor) =>
+  const { q = "", status, agent, since, after, before, label } = filters;
+  const asked = { q: q.includes("=") ? q : "", status, agent, since, after, before, label };
+  const list = useList(["execution", "list", asked], (cursor) =>
     answer(svc.GET("/v1/executions", { params: { query: { ...queryOf(filters), cursor, limit: 100 } as never } })),
   );
   const id = q.trim();
   const words = q.includes("=") || uuid.test(id) ? "" : id.toLowerCase();
   const rows = words === "" ? list.rows : list.rows.filter((row) => searched(row).includes(words));
-  const isFiltered = [...names, "label"].some((name) => filters[name] !== undefined);
+  const isFiltered = names.some((name) => filters[name] !== undefined);
   const close = () => {
     setWork(null);
     queries.invalidateQueries({ queryKey: ["execution"] }).catch(() => {});
   };
   return (
     <Page title="Executions">
-      <FilterBar names={[...names, "label"]}>
+      <FilterBar names={names}>
         <SearchFilter name="q" label="Id, label=value, or words of those shown" />
         <ChoiceFilter name="status" label="Status" choices={statuses} />
         <AgentFilter />
-        <ChoiceFilter name="since" label="Started" choices={spans} single />
+        <StartedFilter />
       </FilterBar>
       {uuid.test(id) && (
         <p className="m-0 flex flex-wrap items-center gap-2">

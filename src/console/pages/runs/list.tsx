@@ -5,6 +5,7 @@ import { answer } from "../../../programs/client/client.ts";
 import { svc } from "../../app/session/api.ts";
 import { ButtonLink } from "../../kit/controls/button.tsx";
 import { ChoiceFilter, FilterBar, SearchFilter, useFilters } from "../../kit/controls/filters.tsx";
+import { StartedFilter, startedNames, startedQuery } from "../../kit/controls/started.tsx";
 import { useList } from "../../kit/list.ts";
 import { Empty, Page } from "../../kit/page.tsx";
 import { type Column, DataTable } from "../../kit/table.tsx";
@@ -87,13 +88,15 @@ const columns: readonly Column<Run>[] = [
   },
 ];
 
+const names = ["q", "status", "parent", "schedule", ...startedNames];
+
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 export function Runs() {
   const [filters] = useFilters();
-  const { status, q, parent, schedule } = filters;
+  const { status, q, parent, schedule, since, after, before } = filters;
   const isId = q !== undefined && uuid.test(q);
-  const list = useList<Run>(["run", "list", status, q, parent, schedule], async (cursor) => {
+  const list = useList<Run>(["run", "list", status, q, parent, schedule, since, after, before], async (cursor) => {
     // An id is one run: it is read by itself.
     if (isId)
       return { items: [await answer(svc.GET("/v1/workflows/executions/{id}", { params: { path: { id: q } } }))] };
@@ -104,15 +107,17 @@ export function Runs() {
       ...(q === undefined ? {} : { workflow_name: q }),
       ...(parent === undefined ? {} : { parent_execution_id: parent }),
       ...(schedule === undefined ? {} : { schedule_id: schedule }),
+      ...startedQuery(filters),
     };
     return answer(svc.GET("/v1/workflows/executions", { params: { query } }));
   });
-  const isFiltered = [status, q, parent, schedule].some((one) => one !== undefined);
+  const isFiltered = names.some((name) => filters[name] !== undefined);
   return (
     <Page title="Runs">
-      <FilterBar names={["q", "status", "parent", "schedule"]}>
+      <FilterBar names={names}>
         <SearchFilter name="q" label="Workflow's name, or the id of a run" />
         <ChoiceFilter name="status" label="Status" choices={statuses} />
+        <StartedFilter />
       </FilterBar>
       <DataTable
         {...list}

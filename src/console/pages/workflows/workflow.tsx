@@ -3,12 +3,11 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { Play, Trash2 } from "lucide-react";
 import { useMemo, useState } from "react";
-import { answer, type Schemas } from "../../../programs/client/client.ts";
+import { answer } from "../../../programs/client/client.ts";
 import { svc } from "../../app/session/api.ts";
 import { useCan } from "../../app/session/session.ts";
-import { Code, Difference } from "../../kit/code/code.tsx";
+import { Code } from "../../kit/code/code.tsx";
 import { Button } from "../../kit/controls/button.tsx";
-import { Select } from "../../kit/controls/field.tsx";
 import { useFilters } from "../../kit/controls/filters.tsx";
 import { Tabs } from "../../kit/controls/tabs.tsx";
 import { Confirm, Dialog } from "../../kit/dialogs/dialog.tsx";
@@ -22,6 +21,7 @@ import { ManifestEditor } from "./edit.tsx";
 import { readDefinition } from "./model/definition.ts";
 import { definitionGraph } from "./model/graph.ts";
 import { Schedules } from "./schedules.tsx";
+import { Versions } from "./versions.tsx";
 
 export function WorkflowPage() {
   const { ref = "" } = useParams({ strict: false }) as { ref?: string };
@@ -160,45 +160,5 @@ function Start({
       <SchemaForm label="Input" root="input" schema={schema} {...input} onSubmit={() => void start()} />
       {error !== null && <Trouble error={error} />}
     </Dialog>
-  );
-}
-
-function Versions({ name }: { readonly name: string }) {
-  const { data, error } = useQuery({
-    queryKey: ["workflow", "versions", name],
-    queryFn: () => answer(svc.GET("/v1/workflows/{ref}/versions", { params: { path: { ref: name } } })),
-  });
-  if (error !== null) return <Trouble error={error} />;
-  if (data === undefined) return <Loading />;
-  return <Compared name={name} versions={data.items} />;
-}
-
-function Compared({
-  name,
-  versions,
-}: {
-  readonly name: string;
-  readonly versions: readonly Schemas["WorkflowVersion"][];
-}) {
-  const [before, setBefore] = useState(versions[1]?.version ?? versions[0]?.version ?? "");
-  const [after, setAfter] = useState(versions[0]?.version ?? "");
-  const texts = useQuery({
-    queryKey: ["workflow", "compared", name, before, after],
-    queryFn: () => Promise.all([manifestText(name, before), manifestText(name, after)]),
-  });
-  const choices = versions.map(({ version }) => ({ value: version, label: version }));
-  return (
-    <div className="flex flex-col gap-3">
-      <div className="flex flex-wrap gap-3">
-        <Select label="From" className="w-40" value={before} choices={choices} onChange={setBefore} />
-        <Select label="To" className="w-40" value={after} choices={choices} onChange={setAfter} />
-      </div>
-      {texts.error !== null && <Trouble error={texts.error} />}
-      {texts.data !== undefined && (
-        <Panel flush>
-          <Difference language="yaml" before={texts.data[0]} after={texts.data[1]} />
-        </Panel>
-      )}
-    </div>
   );
 }

@@ -1,6 +1,6 @@
 /** Runs as they are read: in lists by their rows, one with what became of each of its hosts. */
 import { fleetRun } from "../../../../actors/fleet-run/fleet-run.ts";
-import { type FleetRunState, wavesOf } from "../../../../actors/fleet-run/state.ts";
+import { canarySize, type FleetRunState, waveSize, wavesOf } from "../../../../actors/fleet-run/state.ts";
 import { endOf, isInFlight } from "../../../../actors/fleet-run/targets.ts";
 import type { Json } from "../../../../actors/kernel/json.ts";
 import { type ListText, listText, type Page } from "../../../http/paging.ts";
@@ -84,6 +84,11 @@ export function createReading({ runtime, records, commands }: ReadingOptions) {
       return {
         ...run,
         args: { ...maskedArgs(given) },
+        waves: {
+          canary: canarySize(state),
+          size: Math.min(waveSize(state), state.eligible),
+          hosts: state.eligible > 0 ? state.eligible : canarySize(state),
+        },
         per_node: targets.map((target) => targetOf(id, state, target, rows.get(target.idx) ?? [])),
         next_cursor: more ? Buffer.from(JSON.stringify([String(last)])).toString("base64url") : null,
       };

@@ -161,6 +161,10 @@ export type FleetAttempt = Static<typeof Attempt>;
 export const FleetRunDetail = Type.Object({
   ...FleetRun.properties,
   args: JsonObject,
+  waves: Type.Object(
+    { canary: Count, size: Count, hosts: Count },
+    { description: "Of the hosts in order the first `hosts` go in waves: `canary` first, then `size` at a time" },
+  ),
   per_node: Type.Array(FleetTarget),
   next_cursor: Nullable(Text),
 });

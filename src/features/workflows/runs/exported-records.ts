@@ -5,7 +5,15 @@ import type { RunRecords } from "./records.ts";
 import type { Runs } from "./service.ts";
 
 const atOnce = 100;
-const all = { workflowId: null, workflowName: null, statuses: null, parentRunId: null, scheduleId: null };
+const all = {
+  workflowId: null,
+  workflowName: null,
+  statuses: null,
+  parentRunId: null,
+  scheduleId: null,
+  startedAfter: null,
+  startedBefore: null,
+};
 
 export const exportedRuns = (records: Pick<RunRecords, "list">, runs: Pick<Runs, "record">): ExportedRecords => ({
   kind: "workflow_runs",

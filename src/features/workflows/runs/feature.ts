@@ -47,7 +47,7 @@ import { migrating } from "./migrating/migrating.ts";
 import { migrateRoute } from "./migrating/route.ts";
 import { endRuns, eraseRuns } from "./of-tenant.ts";
 import { runsProjection } from "./projection.ts";
-import { countStarted, createRunRecords } from "./records.ts";
+import { countEnded, countOpen, createRunRecords } from "./records.ts";
 import { runRoutes } from "./routes.ts";
 import { named } from "./schema.ts";
 import { createRuns } from "./service.ts";
@@ -170,7 +170,7 @@ export const runs = defineFeature({
     ]);
     const retentionDays = settings.executionRetentionDays;
     return {
-      service: { ...runs, countStarted },
+      service: { ...runs, countEnded, countOpen },
       routes: [
         ...runRoutes({ runs, approvals, sql, rates: limits.tell("workflow_execution") }),
         ...runLogRoutes({ runs, streams, runtime }),

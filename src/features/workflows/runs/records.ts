@@ -17,6 +17,8 @@ export interface RunFilter {
   readonly statuses: readonly string[] | null;
   readonly parentRunId: string | null;
   readonly scheduleId: string | null;
+  readonly startedAfter: Date | null;
+  readonly startedBefore: Date | null;
 }
 
 /** Where a run stands in a list. */
@@ -43,14 +45,25 @@ export interface Unfinished {
 
 export type RunRecords = ReturnType<typeof createRunRecords>;
 
-/** Runs that were started in a span. */
-export const countStarted: CountPieces = (query, tenant, { from, to }, pieceMs) => query<PieceCount[]>`
+/** Runs that were started in a span and have ended. */
+export const countEnded: CountPieces = (query, tenant, { from, to }, pieceMs) => query<PieceCount[]>`
   ${withTenants(query, "workflow_runs", tenant)}
-  select ${numberOf(query, query`r.begun`, pieceMs)} as piece, '' as status, count(*)::int as count
+  select ${numberOf(query, query`r.begun`, pieceMs)} as piece, r.status, count(*)::int as count
   from tenants cross join lateral (
-    select ${begunAt(query, "started_at", pieceMs)} as begun from workflow_runs
-    where tenant = tenants.tenant and started_at >= ${from} and started_at < ${to}) r
-  group by r.begun`;
+    -- By an index that has them all, so that no row is read.
+    select status, ${begunAt(query, "started_at", pieceMs)} as begun from workflow_runs
+    where tenant = tenants.tenant and ended_at is not null and started_at >= ${from} and started_at < ${to}
+      and status in ('completed', 'failed', 'cancelled', 'timed_out')) r
+  group by r.begun, r.status`;
+
+/** Those that have not. */
+export const countOpen: CountPieces = (query, tenant, { from, to }, pieceMs) => query<PieceCount[]>`
+  ${withTenants(query, "workflow_runs", tenant)}
+  select ${numberOf(query, query`r.begun`, pieceMs)} as piece, r.status, count(*)::int as count
+  from tenants cross join lateral (
+    select status, ${begunAt(query, "started_at", pieceMs)} as begun from workflow_runs
+    where tenant = tenants.tenant and ended_at is null and started_at >= ${from} and started_at < ${to}) r
+  group by r.begun, r.status`;
 
 /** Below every id. */
 const noId = "00000000-0000-0000-0000-000000000000";
@@ -172,5 +185,7 @@ function conditionsOf(sql: Sql, filter: RunFilter): Fragment[] {
   if (filter.workflowName !== null) conditions.push(sql`workflow_name = ${filter.workflowName}`);
   if (filter.parentRunId !== null) conditions.push(sql`parent_run_id = ${filter.parentRunId}`);
   if (filter.scheduleId !== null) conditions.push(sql`schedule_id = ${filter.scheduleId}`);
+  if (filter.startedAfter !== null) conditions.push(sql`started_at > ${filter.startedAfter}`);
+  if (filter.startedBefore !== null) conditions.push(sql`started_at < ${filter.startedBefore}`);
   return conditions;
 }

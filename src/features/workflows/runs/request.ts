@@ -6,6 +6,7 @@ import { starterOf } from "../../../../actors/identity/starter.ts";
 import { isObject, type Json } from "../../../../actors/kernel/json.ts";
 import { notOneOf } from "../../../../actors/kernel/nearest.ts";
 import { invalidAt, Problem } from "../../../../actors/kernel/problem.ts";
+import { readTime } from "../../../../actors/kernel/time.ts";
 import { isStorable, isStorableJson, unusableText } from "../../../../actors/manifest/storable.ts";
 import { rateUserOf } from "../../../../actors/policy/rates/limits.ts";
 import { jsonBytes } from "../../../../actors/workflow/run/blackboard/size.ts";
@@ -100,7 +101,7 @@ function plainText(path: string, text: string, maxBytes: number): string {
 
 /** @throws Problem 400 `invalid_id`, 422 `validation_failed` */
 export function readFilter(asked: RunsFilter): RunFilter {
-  const { workflow_id, workflow_name, status, parent_execution_id, schedule_id } = asked;
+  const { workflow_id, workflow_name, status, parent_execution_id, schedule_id, started_after, started_before } = asked;
   if (workflow_id !== undefined && !isUuid(workflow_id)) throw new Problem("invalid_id", "Invalid workflow ID");
   const wanted = status?.split(",").map((name) => name.trim()) ?? null;
   const unknown = wanted?.find((name) => !statuses.has(name));
@@ -111,6 +112,8 @@ export function readFilter(asked: RunsFilter): RunFilter {
     statuses: wanted,
     parentRunId: parent_execution_id?.toLowerCase() ?? null,
     scheduleId: schedule_id?.toLowerCase() ?? null,
+    startedAfter: started_after === undefined ? null : readTime("started_after", started_after),
+    startedBefore: started_before === undefined ? null : readTime("started_before", started_before),
   };
 }
 

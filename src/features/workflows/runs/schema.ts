@@ -112,6 +112,8 @@ export const RunsFilter = Type.Object({
   status: Type.Optional(Type.String({ maxLength: 200, description: "One or several, comma-separated" })),
   parent_execution_id: Type.Optional(Type.String({ format: "uuid" })),
   schedule_id: Type.Optional(Type.String({ format: "uuid" })),
+  started_after: Type.Optional(Type.String({ maxLength: 64 })),
+  started_before: Type.Optional(Type.String({ maxLength: 64 })),
 });
 export type RunsFilter = Static<typeof RunsFilter>;
 

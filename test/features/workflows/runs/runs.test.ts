@@ -344,7 +344,15 @@ test("another tenant's runs are 404 everywhere and in no list", async () => {
   ]);
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 404));
   expect((await list("", south)).items).toEqual([]);
-  const anything = { workflowId: null, workflowName: null, statuses: null, parentRunId: null, scheduleId: null };
+  const anything = {
+    workflowId: null,
+    workflowName: null,
+    statuses: null,
+    parentRunId: null,
+    scheduleId: null,
+    startedAfter: null,
+    startedBefore: null,
+  };
   expect(await fixture.records.list("south", anything, { limit: 10, offset: 0, after: null })).toEqual([]);
   expect((await list(`?parent_execution_id=${id}`, south)).items).toEqual([]);
   expect((await fixture.record(north, id)).waiting_for).not.toBeNull();

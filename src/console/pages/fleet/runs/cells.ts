@@ -1,4 +1,4 @@
-/** What the stream of a run tells of each host, put together; hosts lie in parts, so that a change redraws few of them. */
+/** What the stream of a run tells of each host, put together; hosts lie in parts, so that a change redraws few of them. A part lies in one section (`waves.ts`). */
 import type { StreamedEvent } from "../../../../programs/client/events.ts";
 
 export interface Cell {
@@ -16,8 +16,14 @@ export interface Cell {
   readonly missed: number;
 }
 
+export interface Part {
+  /** Number of the section that its hosts belong to. */
+  readonly section: number;
+  readonly cells: readonly Cell[];
+}
+
 export interface RunView {
-  readonly parts: readonly (readonly Cell[])[];
+  readonly parts: readonly Part[];
   readonly counts: Readonly<Record<string, number>>;
   readonly status: string | null;
   readonly reason: string | null;
@@ -68,8 +74,10 @@ interface Told {
 export function createView() {
   const at = new Map<string, number>();
   const cells: Cell[] = [];
-  const touched = new Set<number>();
-  let parts: (readonly Cell[])[] = [];
+  const touched = new Set<string>();
+  const parts = new Map<string, Part>();
+  /** At which hosts sections begin. */
+  let starts: readonly number[] = [0];
   let head: Omit<RunView, "parts" | "counts"> = noView;
 
   const put = (id: string, change: Partial<Cell>) => {
@@ -79,7 +87,17 @@ export function createView() {
     const place = index ?? cells.length;
     at.set(id, place);
     cells[place] = cell;
-    touched.add(Math.floor(place / partSize));
+    touched.add(keyOf(place));
+  };
+
+  const sectionOf = (place: number): number =>
+    Math.max(
+      0,
+      starts.findLastIndex((start) => start <= place),
+    );
+  const keyOf = (place: number): string => {
+    const section = sectionOf(place);
+    return `${section} ${Math.floor((place - (starts[section] ?? 0)) / partSize)}`;
   };
 
   const began = ({
@@ -122,6 +140,13 @@ export function createView() {
   };
 
   return {
+    /** @param begins at which hosts sections begin, the first at 0 */
+    divide(begins: readonly number[]): void {
+      starts = begins;
+      parts.clear();
+      touched.clear();
+      for (let place = 0; place < cells.length; place++) touched.add(keyOf(place));
+    },
     hear({ event, data }: StreamedEvent): void {
       // The name of an event says which shape it has.
       switch (event) {
@@ -158,13 +183,16 @@ export function createView() {
       }
     },
     take(): RunView {
-      const next = [...parts];
-      for (const part of touched) next[part] = cells.slice(part * partSize, (part + 1) * partSize);
+      for (const key of touched) {
+        const [section = 0, nth = 0] = key.split(" ").map(Number);
+        const from = (starts[section] ?? 0) + nth * partSize;
+        const to = Math.min(from + partSize, starts[section + 1] ?? cells.length);
+        parts.set(key, { section, cells: cells.slice(from, to) });
+      }
       touched.clear();
-      parts = next;
       const counts: Record<string, number> = {};
       for (const { status } of cells) counts[status] = (counts[status] ?? 0) + 1;
-      return { ...head, parts, counts };
+      return { ...head, parts: [...parts.values()], counts };
     },
     cell: (id: string): Cell | null => cells[at.get(id) ?? -1] ?? null,
   };

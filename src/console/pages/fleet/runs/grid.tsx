@@ -3,7 +3,9 @@ import { type KeyboardEvent, memo, useRef } from "react";
 import { classes } from "../../../kit/controls/classes.ts";
 import { Status, wordsOf } from "../../../kit/values/status.tsx";
 import { inert } from "../../../kit/values/text.tsx";
-import type { Cell } from "./cells.ts";
+import type { Cell, Part } from "./cells.ts";
+import { SectionHead, type WavesRun } from "./section-head.tsx";
+import type { Section } from "./waves.ts";
 
 /** Colours and signs of the commands of hosts. */
 export const marks: Readonly<Record<string, readonly [sign: string, look: string]>> = {
@@ -32,7 +34,10 @@ const tracks: Readonly<Record<Size, string>> = {
 };
 
 interface GridProps {
-  readonly parts: readonly (readonly Cell[])[];
+  readonly parts: readonly Part[];
+  /** One for each section; a single one has no heading. */
+  readonly sections: readonly Section[];
+  readonly run: WavesRun;
   readonly size: Size;
   /** Only cells of these statuses are shown; null: all. */
   readonly only: ReadonlySet<string> | null;
@@ -40,7 +45,7 @@ interface GridProps {
   readonly onChoose: (id: string) => void;
 }
 
-export function Grid({ parts, size, only, chosen, onChoose }: GridProps) {
+export function Grid({ parts, sections, run, size, only, chosen, onChoose }: GridProps) {
   const box = useRef<HTMLFieldSetElement>(null);
   const keys = (event: KeyboardEvent) => {
     const buttons = [...(box.current?.querySelectorAll<HTMLButtonElement>("[data-host]") ?? [])];
@@ -56,36 +61,44 @@ export function Grid({ parts, size, only, chosen, onChoose }: GridProps) {
     event.preventDefault();
     buttons[Math.max(0, Math.min(buttons.length - 1, at + step))]?.focus();
   };
-  const first = parts.flat().find(({ status }) => only === null || only.has(status))?.id ?? null;
+  const first = parts.flatMap(({ cells }) => cells).find(({ status }) => only === null || only.has(status))?.id ?? null;
   return (
-    <fieldset
-      ref={box}
-      aria-label="Hosts"
-      className={classes("m-0 grid min-w-0 border-0 p-0", tracks[size])}
-      onKeyDown={keys}
-    >
-      {parts.map((cells, part) => (
-        <Part
-          key={cells[0]?.id ?? part}
-          cells={cells}
-          size={size}
-          only={only}
-          chosen={cells.some(({ id }) => id === chosen) ? chosen : null}
-          entry={cells.some(({ id }) => id === (chosen ?? first)) ? (chosen ?? first) : null}
-          onChoose={onChoose}
-        />
-      ))}
+    <fieldset ref={box} aria-label="Hosts" className="m-0 flex min-w-0 flex-col gap-4 border-0 p-0" onKeyDown={keys}>
+      {sections.map((section, number) => {
+        const own = parts.filter((part) => part.section === number);
+        if (own.length === 0) return null;
+        return (
+          <div key={section.from} className="flex min-w-0 flex-col gap-2">
+            {sections.length > 1 && (
+              <SectionHead section={section} cells={own.flatMap(({ cells }) => cells)} run={run} />
+            )}
+            <div className={classes("grid min-w-0", tracks[size])}>
+              {own.map(({ cells }) => (
+                <Cells
+                  key={cells[0]?.id}
+                  cells={cells}
+                  size={size}
+                  only={only}
+                  chosen={cells.some(({ id }) => id === chosen) ? chosen : null}
+                  entry={cells.some(({ id }) => id === (chosen ?? first)) ? (chosen ?? first) : null}
+                  onChoose={onChoose}
+                />
+              ))}
+            </div>
+          </div>
+        );
+      })}
     </fieldset>
   );
 }
 
-interface PartProps extends Omit<GridProps, "parts"> {
+interface CellsProps extends Pick<GridProps, "size" | "only" | "chosen" | "onChoose"> {
   readonly cells: readonly Cell[];
   /** The one that the tab key leads to. */
   readonly entry: string | null;
 }
 
-const Part = memo(function Part({ cells, size, only, chosen, entry, onChoose }: PartProps) {
+const Cells = memo(function Cells({ cells, size, only, chosen, entry, onChoose }: CellsProps) {
   return cells.map(({ id, name, status, message, exitCode }) => {
     if (only !== null && !only.has(status)) return null;
     const [sign, look] = marks[status] ?? ["", "bg-hover text-ink-soft border-line"];

@@ -20,6 +20,7 @@ import { Output } from "./output.tsx";
 import { RunStatus } from "./run-status.tsx";
 import { type Run, targetWords } from "./target.ts";
 import { Waits } from "./waits.tsx";
+import { type Section, sectionsOf } from "./waves.ts";
 
 export function RunPage() {
   const { id = "" } = useParams({ strict: false }) as { readonly id?: string };
@@ -37,12 +38,18 @@ export function RunPage() {
 /** The events of a run, drawn at most once a frame. */
 function useRunView(
   id: string,
+  sections: readonly Section[],
 ): readonly [view: RunView, cell: (id: string) => ReturnType<ReturnType<typeof createView>["cell"]>] {
   const view = useState(createView)[0];
   const [shown, show] = useState<RunView>(noView);
   const frame = useRef(0);
   useEffect(() => () => cancelAnimationFrame(frame.current), []);
   const queries = useQueryClient();
+  const starts = sections.map(({ from }) => from).join();
+  useEffect(() => {
+    view.divide(starts.split(",").map(Number));
+    show(view.take());
+  }, [view, starts]);
   useStream(`/v1/edge/fleet/runs/${id}/stream`, "0", (event) => {
     view.hear(event);
     // Summary, reasons and times of the run itself.
@@ -58,7 +65,8 @@ function useRunView(
 }
 
 function Shown({ run }: { readonly run: Run }) {
-  const [view, cellOf] = useRunView(run.id);
+  const sections = sectionsOf(run.waves, run.targets_resolved);
+  const [view, cellOf] = useRunView(run.id, sections);
   const [filters, change] = useFilters();
   const only = useMemo(() => (filters.show === undefined ? null : new Set(filters.show.split(","))), [filters.show]);
   const chosen = filters.host ?? null;
@@ -105,7 +113,7 @@ function Shown({ run }: { readonly run: Run }) {
           <>
             {view.waves !== null && view.waves > 1 && (
               <Badge tone="info">
-                wave {Math.min((view.wave ?? 0) + 1, view.waves)} of {view.waves}
+                wave {Math.max(view.wave ?? 0, 1)} of {view.waves}
               </Badge>
             )}
             <span className="text-ink-soft text-xs tabular-nums">
@@ -128,7 +136,15 @@ function Shown({ run }: { readonly run: Run }) {
               <Loading lines={2} />
             )
           ) : (
-            <Grid parts={view.parts} size={sizeFor(hosts)} only={only} chosen={chosen} onChoose={onChoose} />
+            <Grid
+              parts={view.parts}
+              sections={sections}
+              run={{ status, pauseReasons: view.pauseReasons, policy: run.policy }}
+              size={sizeFor(hosts)}
+              only={only}
+              chosen={chosen}
+              onChoose={onChoose}
+            />
           )}
         </div>
       </Panel>

@@ -17,6 +17,7 @@ import { counted } from "../words.ts";
 import { commandLine, firstPolicy, policyOf } from "./policy.ts";
 import { PolicyForm } from "./policy-form.tsx";
 import { TargetPreview, usePreview } from "./preview.tsx";
+import { useRequestKey } from "./request-key.ts";
 import { type TargetDraft, TargetForm, targetOf, targetText } from "./target.tsx";
 import { argumentsOf, type HostTool, hostTools, type Values } from "./tools.ts";
 
@@ -44,8 +45,7 @@ export function Wizard() {
   const [policy, setPolicy] = useState(firstPolicy);
   const [error, setError] = useState<unknown>(null);
   const [isBusy, setBusy] = useState(false);
-  // One start, however often the button is pressed.
-  const [key] = useState(() => crypto.randomUUID());
+  const keyOf = useRequestKey();
   const wanted = targetOf(target);
   const settled = useSettled(JSON.stringify([wanted, policyOf(policy)]), 300);
   const [shownTarget, shownPolicy] = JSON.parse(settled) as [object | null, object];
@@ -75,7 +75,7 @@ export function Wizard() {
       const started = (await answer(
         svc.POST("/v1/edge/fleet/invoke", {
           body,
-          headers: { Accept: "application/json", "Idempotency-Key": key },
+          headers: { Accept: "application/json", "Idempotency-Key": keyOf(body) },
         }),
       )) as { readonly fleet_command_id: string };
       queries.invalidateQueries({ queryKey: ["fleet_run"] }).catch(() => {});

@@ -5,6 +5,8 @@ import { type Rule, readRule } from "./rules.ts";
 /** One state, as far as it could be read. */
 export interface StateDefinition {
   readonly name: string;
+  /** Where it stands in the manifest: dotted. */
+  readonly path: string;
   readonly kind: string;
   readonly rules: readonly Rule[];
   /** The state that undoes it. */
@@ -25,6 +27,8 @@ export interface Definition {
   readonly inputSchema: Readonly<Record<string, unknown>> | null;
   /** In the order of the manifest; those of branches behind their Branch. */
   readonly states: readonly StateDefinition[];
+  /** All of it, as it is written. */
+  readonly document: Readonly<Record<string, unknown>>;
 }
 
 /** As many states are drawn of a text that the service has not judged yet. */
@@ -47,25 +51,32 @@ export function readDefinition(text: string): Definition | null {
     version: textOf(metadata.version),
     initial: textOf(spec.initial_state),
     inputSchema: objectOf(metadata.input_schema),
-    states: readStates(spec.states, null).slice(0, mostStates),
+    states: readStates(spec.states, null, "spec.states").slice(0, mostStates),
+    document: manifest,
   };
 }
 
-function readStates(states: unknown, branch: StateDefinition["branch"]): StateDefinition[] {
-  const entries: (readonly [string, Readonly<Record<string, unknown>>])[] = Array.isArray(states)
-    ? states.flatMap((one) => {
+function readStates(states: unknown, branch: StateDefinition["branch"], below: string): StateDefinition[] {
+  const entries: (readonly [string, Readonly<Record<string, unknown>>, string])[] = Array.isArray(states)
+    ? states.flatMap((one, place) => {
         const state = objectOf(one);
         const name = textOf(state?.name);
-        return state === null || name === null ? [] : [[name, state] as const];
+        return state === null || name === null ? [] : [[name, state, `${below}.${place}`] as const];
       })
     : Object.entries(objectOf(states) ?? {}).flatMap(([name, one]) => {
         const state = objectOf(one);
-        return state === null ? [] : [[name, state] as const];
+        return state === null ? [] : [[name, state, `${below}.${name}`] as const];
       });
-  return entries.flatMap(([name, state]) => {
+  return entries.flatMap(([name, state, path]) => {
     const branches = Array.isArray(state.branches) && branch === null ? state.branches.map(objectOf) : [];
-    const inside = branches.flatMap((one) =>
-      one === null ? [] : readStates(one.states, { state: name, name: textOf(one.name) ?? "branch" }),
+    const inside = branches.flatMap((one, place) =>
+      one === null
+        ? []
+        : readStates(
+            one.states,
+            { state: name, name: textOf(one.name) ?? "branch" },
+            `${path}.branches.${place}.states`,
+          ),
     );
     const rules = Array.isArray(state.transitions)
       ? state.transitions.flatMap((one) => readRule(objectOf(one)) ?? [])
@@ -73,6 +84,7 @@ function readStates(states: unknown, branch: StateDefinition["branch"]): StateDe
     return [
       {
         name,
+        path,
         kind: textOf(state.kind) ?? "",
         rules,
         compensate: textOf(state.compensate),

@@ -5,7 +5,7 @@ import { given } from "../../frame/body.ts";
 import { followed } from "../../frame/following.ts";
 import { eventsOf } from "../../frame/known-events.ts";
 import { addList } from "../../frame/list.ts";
-import { whole } from "../../frame/values.ts";
+import { instant, whole } from "../../frame/values.ts";
 import { addVerb } from "../../frame/verb.ts";
 import { duration } from "../../output/cells.ts";
 import { painted } from "../../output/colours.ts";
@@ -58,9 +58,18 @@ export function addShow(runs: Command): void {
       },
       "--schedule <id>": "only those that a schedule started",
       "--parent <run>": "only children of this run",
+      "--since <time>": "started after this time, or within the last 15m, 24h, 7d",
+      "--until <time>": "started before this time",
     },
-    async page({ client }, query, { workflow, status, schedule, parent }) {
-      const filters = given({ workflow_name: workflow, status, schedule_id: schedule, parent_execution_id: parent });
+    async page({ client, io }, query, { workflow, status, schedule, parent, since, until }) {
+      const filters = given({
+        workflow_name: workflow,
+        status,
+        schedule_id: schedule,
+        parent_execution_id: parent,
+        started_after: instant("--since", since, io.now()),
+        started_before: instant("--until", until, io.now()),
+      });
       return answer((await client()).GET("/v1/workflows/executions", { params: { query: { ...query, ...filters } } }));
     },
     columns: [
