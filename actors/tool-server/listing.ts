@@ -135,6 +135,38 @@ export function standingOf(mode: "pinned" | "follow", accepted: Digests | null, 
   return { accepted, withheld: Object.keys(listed).filter((name) => accepted[name] !== listed[name]) };
 }
 
+/** Definitions of tools, by their names. */
+export type Definitions = Readonly<Record<string, ListedTool>>;
+
+/**
+ * What tools were when they were accepted, of those that are not listed as such now: a person compares them.
+ * @param kept the same of the list before this one
+ * @param before the list before this one, with its digests
+ * @param sizeOf bytes of a text in UTF-8; what is too much together is not kept
+ */
+export function acceptedDefinitions(
+  kept: Definitions,
+  before: { readonly tools: readonly ListedTool[]; readonly digests: Digests },
+  accepted: Digests | null,
+  listed: Digests,
+  sizeOf: (text: string) => number,
+): Definitions {
+  const former = new Map(before.tools.map((tool) => [tool.name, tool]));
+  const different = Object.keys(accepted ?? {}).filter((name) => accepted?.[name] !== listed[name]);
+  // Those that wait for a person come first.
+  const sorted = different.toSorted((one, other) => Number(other in listed) - Number(one in listed));
+  const found: Record<string, ListedTool> = {};
+  let bytes = 0;
+  for (const name of sorted) {
+    const tool = before.digests[name] === accepted?.[name] ? former.get(name) : kept[name];
+    if (tool === undefined) continue;
+    bytes += sizeOf(JSON.stringify(tool));
+    if (bytes > bounds.listBytes) break;
+    found[name] = tool;
+  }
+  return found;
+}
+
 /** What is accepted once a person has accepted these names; of names that are not withheld nothing changes. */
 export function accepting(accepted: Digests | null, listed: Digests, names: readonly string[]): Digests {
   const fresh = names.flatMap((name) => {

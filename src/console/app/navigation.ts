@@ -21,10 +21,13 @@ import {
   Route,
   ScrollText,
   Server,
+  ShieldCheck,
+  Signature,
   TriangleAlert,
   Users,
   Webhook,
   Workflow,
+  Wrench,
 } from "lucide-react";
 
 export interface Place {
@@ -82,6 +85,27 @@ export const areas: readonly Area[] = [
   {
     title: "Control",
     places: [
+      {
+        path: "/tools",
+        title: "Tools",
+        icon: Wrench,
+        scopes: ["tool_server:read", "agent:read"],
+        words: "mcp tool servers calls invocations try",
+      },
+      {
+        path: "/security-contexts",
+        title: "Security contexts",
+        icon: ShieldCheck,
+        scopes: ["security_context:read"],
+        words: "policy capabilities deny list evaluator may this call",
+      },
+      {
+        path: "/seal-sessions",
+        title: "SEAL sessions",
+        icon: Signature,
+        scopes: ["seal:read"],
+        words: "signed calls attestation revoke",
+      },
       {
         path: "/fleet",
         title: "Fleet",

@@ -23,6 +23,8 @@ const recordsById: readonly (readonly [title: string, path: string])[] = [
   ["Approval", "/approvals"],
   ["Stimulus", "/stimuli"],
   ["Agent", "/agents"],
+  ["SEAL session", "/seal-sessions"],
+  ["Tool call", "/tools/calls"],
 ];
 
 export function Palette({ onClose }: { readonly onClose: () => void }) {

@@ -5,10 +5,12 @@ import { accountPages } from "../pages/account/pages.ts";
 import { adminPages } from "../pages/admin/pages.ts";
 import { agentPages } from "../pages/agents/pages.ts";
 import { approvalPages } from "../pages/approvals/pages.ts";
+import { contextPages } from "../pages/contexts/pages.ts";
 import { executionPages } from "../pages/executions/pages.ts";
 import { fleetPages } from "../pages/fleet/pages.ts";
 import { homePages } from "../pages/home/pages.ts";
 import { runPages } from "../pages/runs/pages.ts";
+import { sealPages } from "../pages/seal/pages.ts";
 import { stimulusPages } from "../pages/stimuli/pages.ts";
 import { toolPages } from "../pages/tools/pages.ts";
 import { volumePages } from "../pages/volumes/pages.ts";
@@ -34,6 +36,8 @@ const pages = [
   ...approvalPages,
   ...stimulusPages,
   ...toolPages,
+  ...contextPages,
+  ...sealPages,
   ...fleetPages,
   ...volumePages,
   ...accessPages,

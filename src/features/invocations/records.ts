@@ -71,10 +71,14 @@ export function createInvocationReader(sql: Sql): InvocationReader {
 /** @returns null: nothing can fit */
 function conditionsOf(sql: Sql, tenant: string, filter: InvocationFilter) {
   const conditions = [sql`tenant = ${tenant} and tool_name is not null`];
-  const { execution_id, tool_name, decision, outcome, since, until } = filter;
+  const { execution_id, session_id, tool_name, decision, outcome, since, until } = filter;
   if (execution_id !== undefined) {
     if (!isUuid(execution_id)) return null;
     conditions.push(sql`execution_id = ${execution_id}`);
+  }
+  if (session_id !== undefined) {
+    if (!isUuid(session_id)) return null;
+    conditions.push(sql`session_id = ${session_id}`);
   }
   if (tool_name !== undefined) conditions.push(sql`tool_name in (${tool_name}, ${canonicalName(tool_name)})`);
   if (decision !== undefined) conditions.push(sql`decision = ${decision}`);

@@ -59,6 +59,7 @@ const Word = Type.Optional(Type.String({ maxLength: 256 }));
 export const InvocationFilter = Type.Object({
   ...pagingQuery,
   execution_id: Word,
+  session_id: Word,
   tool_name: Word,
   decision: Type.Optional(Decision),
   outcome: Type.Optional(InvocationOutcome),

@@ -55,6 +55,8 @@ export async function dryRun(
     constraint: null,
     message: `${called} is allowed`,
     context_version: own.version,
+    decided_by: governing[0]?.context ?? null,
+    details: {},
     remaining,
     approval: verdict.asks,
   };
@@ -88,7 +90,7 @@ function told(
   version: number,
   remaining: number | null,
 ): VerdictBody {
-  const { capability_index: index, constraint } = details;
+  const { capability_index: index, constraint, security_context: context } = details;
   return {
     allowed: false,
     code,
@@ -98,6 +100,8 @@ function told(
     constraint: typeof constraint === "string" ? constraint : null,
     message,
     context_version: version,
+    decided_by: typeof context === "string" ? context : null,
+    details,
     remaining,
     approval: false,
   };

@@ -93,6 +93,15 @@ export const VerdictBody = Type.Object({
   constraint: Nullable(Text),
   message: Text,
   context_version: Type.Integer(),
+  decided_by: Nullable(
+    Type.String({
+      description: "The security context that refuses, or whose capability governs: the own one, or a ceiling",
+    }),
+  ),
+  details: Type.Unsafe<Static<typeof JsonObject>>({
+    ...JsonObject,
+    description: "Of a refusal, as calls are told; empty when the call is allowed",
+  }),
   remaining: Nullable(
     Type.Integer({ description: "Calls that the rates of the governing capabilities leave now; null: no rate" }),
   ),

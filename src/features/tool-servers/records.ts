@@ -1,7 +1,7 @@
 /** The SQL of tool servers, tenant first. */
 import type { ServerDefinition } from "../../../actors/tool-server/definition.ts";
 import type { ServerStatus } from "../../../actors/tool-server/life.ts";
-import type { Digests, ListedTool } from "../../../actors/tool-server/listing.ts";
+import type { Definitions, Digests, ListedTool } from "../../../actors/tool-server/listing.ts";
 import type { Page } from "../../http/paging.ts";
 import type { Sql, Transaction } from "../../store/postgres/pool.ts";
 
@@ -37,7 +37,10 @@ export interface InstanceRow {
 }
 
 export type NewServer = Pick<ServerRow, "id" | "tenant" | "name" | "source" | "definition" | "defined_by">;
-export type Listing = Pick<ServerRow, "tools" | "digests" | "accepted" | "protocol_version">;
+export interface Listing extends Pick<ServerRow, "tools" | "digests" | "accepted" | "protocol_version"> {
+  /** What tools were when they were accepted, of those that are not listed as such. */
+  readonly accepted_tools: Definitions;
+}
 
 /** A node that has not said for so long that it is there is gone, s. */
 const goneAfterSeconds = 45;
@@ -124,16 +127,26 @@ export function toolServerRecords(sql: Sql) {
       await tx`update tool_servers set generation = generation + 1, updated_at = now() where id = ${id}`;
     },
 
-    async list(tx: Transaction, id: string, { tools, digests, accepted, protocol_version }: Listing): Promise<void> {
+    async list(tx: Transaction, id: string, listing: Listing): Promise<void> {
+      const { tools, digests, accepted, accepted_tools, protocol_version } = listing;
       await tx`
         update tool_servers set tools = ${json(tools)}, digests = ${json(digests)}, accepted = ${json(accepted)},
-          protocol_version = ${protocol_version}, listed_at = now()
+          accepted_tools = ${json(accepted_tools)}, protocol_version = ${protocol_version}, listed_at = now()
         where id = ${id}`;
     },
 
-    async accept(tx: Transaction, id: string, accepted: Digests): Promise<void> {
+    /** See `Listing`; read apart from the row, which every call has at hand. */
+    async acceptedTools(id: string, on: Sql | Transaction = sql): Promise<Definitions> {
+      const [row] = await on<{ accepted_tools: Definitions }[]>`
+        select accepted_tools from tool_servers where id = ${id}`;
+      return row?.accepted_tools ?? {};
+    },
+
+    /** @param taken the names that a person has accepted as they are listed */
+    async accept(tx: Transaction, id: string, accepted: Digests, taken: readonly string[]): Promise<void> {
       await tx`
-        update tool_servers set accepted = ${json(accepted)}, version = version + 1, updated_at = now()
+        update tool_servers set accepted = ${json(accepted)}, accepted_tools = accepted_tools - ${[...taken]}::text[],
+          version = version + 1, updated_at = now()
         where id = ${id}`;
     },
 

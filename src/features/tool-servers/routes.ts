@@ -22,7 +22,6 @@ import {
   ToolServerChange,
 } from "./schema.ts";
 import type { ToolServers } from "./service.ts";
-import { toolBodies } from "./wire.ts";
 
 export interface ToolServerRoutesOptions {
   readonly sql: Sql;
@@ -134,8 +133,7 @@ export function toolServerRoutes({ sql, servers, logs, newId }: ToolServerRoutes
       refusals: ["tool_server_not_found"],
       async handler(call) {
         const page = pageOf(call.query, 1);
-        const all = toolBodies(await servers.found(call.tenant, call.params.name));
-        const sorted = all.sort((a, b) => (a.name < b.name ? -1 : 1));
+        const sorted = await servers.tools(call.tenant, call.params.name);
         const rest = sorted.filter(({ name }) => page.after === null || name > (page.after[0] ?? ""));
         return listOf("tools", rest.slice(page.offset, page.offset + page.limit + 1), page, ({ name }) => [name]);
       },

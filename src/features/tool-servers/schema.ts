@@ -119,19 +119,28 @@ export const ToolServer = Type.Object({
 });
 export type ToolServer = Static<typeof ToolServer>;
 
+const Annotations = Type.Object({
+  readOnlyHint: Type.Boolean(),
+  destructiveHint: Type.Boolean(),
+  idempotentHint: Type.Boolean(),
+  openWorldHint: Type.Boolean(),
+});
+
+const AcceptedTool = Type.Object(
+  { description: Text, input_schema: JsonObject, output_schema: Nullable(JsonObject), annotations: Annotations },
+  { description: "What a withheld tool was when it was accepted; null: it is new, or that is not known" },
+);
+
 export const ServerTool = Type.Object({
   name: Type.String({ description: "As calls, manifests and contexts name it: `<server>.<tool>`" }),
   description: Text,
   inputSchema: JsonObject,
   input_schema: JsonObject,
   outputSchema: Type.Optional(JsonObject),
-  annotations: Type.Object({
-    readOnlyHint: Type.Boolean(),
-    destructiveHint: Type.Boolean(),
-    idempotentHint: Type.Boolean(),
-    openWorldHint: Type.Boolean(),
-  }),
-  withheld: Type.Boolean({ description: "It changed since it was accepted, and cannot be called" }),
+  annotations: Annotations,
+  withheld: Type.Boolean({ description: "It is new or changed since the list was accepted, and cannot be called" }),
+  is_new: Type.Boolean({ description: "Withheld, and never accepted" }),
+  accepted: Nullable(AcceptedTool),
   skip_judge: Type.Boolean(),
 });
 export type ServerTool = Static<typeof ServerTool>;

@@ -17,8 +17,8 @@ import { type Audit, type AuditedCall, auditedBy } from "../audit/port.ts";
 import type { ServerCredentials } from "../credentials/port.ts";
 import { ownerOf, requireManaged, requireReferences, requireSound, requireTransport } from "./permission.ts";
 import type { ServerRow, ToolServerRecords } from "./records.ts";
-import type { NewToolServer, ToolServer, ToolServerChange } from "./schema.ts";
-import { serverBody, withheldOf } from "./wire.ts";
+import type { NewToolServer, ServerTool, ToolServer, ToolServerChange } from "./schema.ts";
+import { serverBody, toolBodies, withheldOf } from "./wire.ts";
 
 /** Who does it, as the audit log tells. */
 export interface Caller extends AuditedCall {
@@ -102,6 +102,13 @@ export function createToolServers({ sql, records, credentials, audit, changed, s
   return {
     found,
     body,
+
+    /** By name; of tools that are withheld, with what they were. */
+    async tools(tenant: string, name: string): Promise<ServerTool[]> {
+      const row = await found(tenant, name);
+      const accepted = withheldOf(row).length === 0 ? {} : await records.acceptedTools(row.id);
+      return toolBodies(row, accepted).sort((a, b) => (a.name < b.name ? -1 : 1));
+    },
 
     async list(caller: Caller, page: Page): Promise<List<"tool_servers", ToolServer>> {
       const rows = await records.page(caller.tenant, page);
@@ -198,7 +205,7 @@ export function createToolServers({ sql, records, credentials, audit, changed, s
           throw invalidField("tools", `names ${JSON.stringify(unknown)}, which the server does not list`);
         const taken = wanted.filter((each) => withheld.includes(each));
         if (taken.length === 0) return row;
-        await records.accept(tx, row.id, accepting(row.accepted, row.digests, taken));
+        await records.accept(tx, row.id, accepting(row.accepted, row.digests, taken), taken);
         await note(tx, caller, "accepted", row, { tools: taken });
         return found(caller.tenant, name, tx);
       });

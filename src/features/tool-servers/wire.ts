@@ -1,6 +1,6 @@
 /** Tool servers as the API shows them. */
 import type { ServerStatus } from "../../../actors/tool-server/life.ts";
-import { standingOf } from "../../../actors/tool-server/listing.ts";
+import { type Definitions, type ListedTool, standingOf } from "../../../actors/tool-server/listing.ts";
 import type { InstanceRow, ServerRow } from "./records.ts";
 import type { ServerTool, ToolServer } from "./schema.ts";
 
@@ -61,7 +61,8 @@ function statusOf(instances: readonly InstanceRow[]): ServerStatus {
   return all.find((status) => instances.some((instance) => instance.status === status)) ?? "stopped";
 }
 
-export function toolBodies(row: ServerRow): ServerTool[] {
+/** @param accepted what withheld tools were when they were accepted */
+export function toolBodies(row: ServerRow, accepted: Definitions): ServerTool[] {
   const withheld = new Set(withheldOf(row));
   const { capabilities } = row.definition;
   return shownTools(row).map(({ name, description, inputSchema, outputSchema, annotations }) => ({
@@ -72,6 +73,14 @@ export function toolBodies(row: ServerRow): ServerTool[] {
     ...(outputSchema === null ? {} : { outputSchema }),
     annotations: { ...annotations },
     withheld: withheld.has(name),
+    is_new: withheld.has(name) && row.accepted?.[name] === undefined,
+    accepted: acceptedBody(withheld.has(name) ? accepted[name] : undefined),
     skip_judge: capabilities?.find((one) => one.name === name)?.skip_judge ?? false,
   }));
+}
+
+function acceptedBody(tool: ListedTool | undefined): ServerTool["accepted"] {
+  if (tool === undefined) return null;
+  const { description, inputSchema, outputSchema, annotations } = tool;
+  return { description, input_schema: inputSchema, output_schema: outputSchema, annotations: { ...annotations } };
 }

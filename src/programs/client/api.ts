@@ -3476,6 +3476,11 @@ export interface components {
             expires_at: string;
             instance_id: string | null;
             last_used_at: string | null;
+            opened_by: {
+                key_id: string | null;
+                kind: string;
+                user_id: string;
+            } | null;
             public_key_fingerprint: string;
             revoked_at: string | null;
             revoked_reason: string | null;
@@ -3497,6 +3502,11 @@ export interface components {
             expires_at: string;
             instance_id: string | null;
             last_used_at: string | null;
+            opened_by: {
+                key_id: string | null;
+                kind: string;
+                user_id: string;
+            } | null;
             public_key_fingerprint: string;
             revoked_at: string | null;
             revoked_reason: string | null;
@@ -3589,6 +3599,10 @@ export interface components {
             code: string | null;
             constraint: string | null;
             context_version: number;
+            decided_by: string | null;
+            details: {
+                [key: string]: unknown;
+            };
             error_code: number | null;
             message: string;
             remaining: number | null;
@@ -3617,6 +3631,21 @@ export interface components {
             node_id: string;
         };
         ServerTool: {
+            accepted: {
+                annotations: {
+                    destructiveHint: boolean;
+                    idempotentHint: boolean;
+                    openWorldHint: boolean;
+                    readOnlyHint: boolean;
+                };
+                description: string;
+                input_schema: {
+                    [key: string]: unknown;
+                };
+                output_schema: {
+                    [key: string]: unknown;
+                } | null;
+            } | null;
             annotations: {
                 destructiveHint: boolean;
                 idempotentHint: boolean;
@@ -3630,6 +3659,7 @@ export interface components {
             inputSchema: {
                 [key: string]: unknown;
             };
+            is_new: boolean;
             name: string;
             outputSchema?: {
                 [key: string]: unknown;
@@ -10737,6 +10767,7 @@ export interface operations {
                 limit?: number | undefined;
                 offset?: number | undefined;
                 outcome?: "waiting" | "running" | "success" | "failed" | "interrupted" | "withdrawn" | undefined;
+                session_id?: string | undefined;
                 since?: string | undefined;
                 tool_name?: string | undefined;
                 until?: string | undefined;

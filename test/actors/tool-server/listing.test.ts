@@ -1,6 +1,7 @@
 /** What of a tool server's list is offered (docs/reference/tool-servers.md). */
 import { expect, test } from "bun:test";
 import {
+  acceptedDefinitions,
   accepting,
   bounds,
   definitionText,
@@ -63,6 +64,23 @@ test("pinned: the first list is accepted, what is new or changed later is withhe
   expect(standingOf("pinned", first.accepted, later).withheld).toEqual(["a", "c"]);
   expect(standingOf("pinned", accepting(first.accepted, later, ["c", "unknown"]), later).withheld).toEqual(["a"]);
   expect(standingOf("follow", first.accepted, later)).toEqual({ accepted: null, withheld: [] });
+});
+
+test("what a changed tool was when it was accepted is kept until it is accepted or as it was", () => {
+  const [one, other, third] = ["one", "other", "third"].map((description) => tool("a", { description }));
+  if (one === undefined || other === undefined || third === undefined) throw new Error("unreachable");
+  const accepted = { a: "1" };
+  const first = acceptedDefinitions({}, { tools: [one], digests: { a: "1" } }, accepted, { a: "2", b: "1" }, sizeOf);
+  expect(first).toEqual({ a: one });
+  // Of several changes the accepted one counts, also over a list without the tool.
+  const gone = acceptedDefinitions(first, { tools: [other], digests: { a: "2" } }, accepted, {}, sizeOf);
+  expect(acceptedDefinitions(gone, { tools: [], digests: {} }, accepted, { a: "3" }, sizeOf)).toEqual({ a: one });
+  expect(acceptedDefinitions(first, { tools: [third], digests: { a: "3" } }, accepted, accepted, sizeOf)).toEqual({});
+  expect(acceptedDefinitions(first, { tools: [other], digests: { a: "2" } }, null, { a: "2" }, sizeOf)).toEqual({});
+  const large = tool("l", { inputSchema: { description: "x".repeat(bounds.listBytes) } });
+  const before = { tools: [large, one], digests: { l: "1", a: "1" } };
+  // What waits for a person comes before what is gone.
+  expect(acceptedDefinitions({}, before, { l: "1", a: "1" }, { a: "2" }, sizeOf)).toEqual({ a: one });
 });
 
 test("two lists are compared by their definitions", () => {

@@ -156,6 +156,10 @@ test("evaluate tells the codes of refusals and changes no counter", async () => 
     null,
     "deny_list",
   ]);
+  expect(await evaluate("paper", { tool_name: "fs.delete" })).toMatchObject({
+    decided_by: "paper",
+    details: { pattern: "fs.delete", attempted: "fs.delete", constraint: "deny_list" },
+  });
   const outside = { path: "/workspace/../etc/passwd" };
   expect(await told("fs.read", outside)).toEqual([
     "path_not_allowed",
@@ -176,6 +180,8 @@ test("evaluate tells the codes of refusals and changes no counter", async () => 
       constraint: null,
       message: "cmd.run is allowed",
       context_version: 1,
+      decided_by: "paper",
+      details: {},
       remaining: 20,
       approval: false,
     });

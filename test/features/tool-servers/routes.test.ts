@@ -1,6 +1,7 @@
 /** Tool servers through the API: who may define what, and an agent that uses one (docs/reference/tool-servers.md). */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
+import type { ServerTool } from "../../../src/features/tool-servers/schema.ts";
 import { calls, say } from "../../harness/manifests.ts";
 import { OAuthServer } from "../../harness/outside/oauth-server.ts";
 import { legacyRemote, type RemoteTools } from "../../harness/outside/remote-tools.ts";
@@ -275,15 +276,19 @@ test("a withheld tool is callable once it is accepted", async () => {
   }, slowly);
   expect(withheld).toEqual(["echo", "fresh"]);
   const { items } = (await call(owner, "GET", "/changing/tools")).body;
-  expect(items.map((tool: { name: string; withheld: boolean }) => [tool.name, tool.withheld])).toEqual([
-    ["changing.act", false],
-    ["changing.echo", true],
-    ["changing.fresh", true],
+  const told = ({ name, withheld: waits, is_new, accepted }: ServerTool) => [name, waits, is_new, accepted !== null];
+  expect(items.map(told)).toEqual([
+    ["changing.act", false, false, false],
+    ["changing.echo", true, false, true],
+    ["changing.fresh", true, true, false],
   ]);
+  expect(items[1].accepted.description).toBe("Says it again (1)");
   expect((await call(owner, "POST", "/changing/accept", { tools: ["nothing"] })).status).toBe(422);
   expect((await call(owner, "POST", "/changing/accept", { tools: ["changing.echo"] })).body.withheld_tools).toEqual([
     "fresh",
   ]);
+  const [, echo] = (await call(owner, "GET", "/changing/tools")).body.items;
+  expect(echo).toMatchObject({ withheld: false, is_new: false, accepted: null });
   expect((await call(owner, "POST", "/changing/accept")).body.withheld_tools).toEqual([]);
   await until(async () => (await readBy("changing", { text: "as accepted" }, "changing.echo")).includes("as accepted"));
   const incidents = await until(async () => {

@@ -94,6 +94,12 @@ export const SessionBody = Type.Object({
   session_status: StatusWord,
   revoked_reason: Nullable(Type.String()),
   detached: Type.Boolean(),
+  opened_by: Nullable(
+    Type.Object(
+      { kind: Type.String(), user_id: Type.String(), key_id: Nullable(Type.String()) },
+      { description: "Null: a sandbox opened it for its execution" },
+    ),
+  ),
   calls: Type.Integer(),
   created_at: Time,
   last_used_at: Nullable(Time),

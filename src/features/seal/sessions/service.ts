@@ -1,5 +1,6 @@
 /** Sessions as people see and end them (docs/reference/seal.md). */
 import { createHash } from "node:crypto";
+import type { Starter } from "../../../../actors/identity/starter.ts";
 import { Problem } from "../../../../actors/kernel/problem.ts";
 import { isStorable } from "../../../../actors/manifest/storable.ts";
 import { readPublicKeyOrHex } from "../../../../actors/seal/public-key.ts";
@@ -122,10 +123,18 @@ export function sessionBody(row: SessionRow): SessionBody {
     session_status: row.status,
     revoked_reason: row.revoked_reason,
     detached: row.detached,
+    opened_by: openerOf(row.opener),
     calls: Number(row.calls),
     created_at: row.created_at.toISOString(),
     last_used_at: time(row.last_used_at),
     expires_at: row.expires_at.toISOString(),
     revoked_at: time(row.revoked_at),
   };
+}
+
+/** @param opener JSON of a `Starter` */
+function openerOf(opener: string | null): SessionBody["opened_by"] {
+  if (opener === null) return null;
+  const { kind, sub, key_id } = JSON.parse(opener) as Starter;
+  return { kind, user_id: sub, key_id };
 }

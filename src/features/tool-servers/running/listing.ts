@@ -1,5 +1,6 @@
 /** What a server listed, stored for every node: changes are on record, and pinned tools that changed are withheld. */
 import {
+  acceptedDefinitions,
   type Bounded,
   type Difference,
   definitionText,
@@ -10,11 +11,11 @@ import {
 } from "../../../../actors/tool-server/listing.ts";
 import { sha256Hex } from "../../../lib/digest.ts";
 import { storable } from "../../../lib/storable.ts";
-import type { Sql } from "../../../store/postgres/pool.ts";
+import type { Sql, Transaction } from "../../../store/postgres/pool.ts";
 import { type Audit, auditedSystem } from "../../audit/port.ts";
 import type { Incidents } from "../../incidents/port.ts";
 import { ownerOf } from "../permission.ts";
-import type { ServerRow, ToolServerRecords } from "../records.ts";
+import type { Listing, ServerRow, ToolServerRecords } from "../records.ts";
 
 export interface ListingOptions {
   readonly sql: Sql;
@@ -59,7 +60,8 @@ export function storesListing({ sql, records, audit, incidents }: ListingOptions
       const standing = standingOf(row.definition.definitions, row.accepted, digests);
       const isSame = difference === null && row.tools !== null && row.protocol_version === protocolVersion;
       if (isSame && (standing.accepted === null) === (row.accepted === null)) return null;
-      await records.list(tx, id, { tools, digests, accepted: standing.accepted, protocol_version: protocolVersion });
+      const listing = { tools, digests, accepted: standing.accepted, protocol_version: protocolVersion };
+      await records.list(tx, id, { ...listing, accepted_tools: await formerTools(tx, row, listing) });
       if (difference !== null) {
         await audit.append(tx, auditedSystem("tool-servers"), {
           tenant: ownerOf(row),
@@ -74,6 +76,13 @@ export function storesListing({ sql, records, audit, incidents }: ListingOptions
     if (told !== null && told.withheld.length > 0) report(told.row, told.withheld);
     return result(told !== null);
   };
+
+  /** What tools were when they were accepted, where they are listed otherwise now. */
+  async function formerTools(tx: Transaction, row: ServerRow, { accepted, digests }: Omit<Listing, "accepted_tools">) {
+    if (accepted === null) return {};
+    const former = { tools: row.tools ?? [], digests: row.tools === null ? {} : row.digests };
+    return acceptedDefinitions(await records.acceptedTools(row.id, tx), former, accepted, digests, Buffer.byteLength);
+  }
 
   function report(row: ServerRow, withheld: readonly string[]): void {
     incidents.report({

@@ -1,11 +1,10 @@
 /** `tools call`. */
 import type { Command } from "commander";
-import { answer } from "../../../client/client.ts";
-import { given, once } from "../../frame/body.ts";
+import { callSigned, openSession } from "../../../client/seal.ts";
+import { given } from "../../frame/body.ts";
 import { objectOf } from "../../frame/values.ts";
 import { addVerb } from "../../frame/verb.ts";
 import { lines, say } from "../../output/inert.ts";
-import { createSessionKey, signedCall } from "./envelope.ts";
 
 export function addCall(tools: Command): void {
   addVerb(tools, {
@@ -24,18 +23,9 @@ export function addCall(tools: Command): void {
     async run({ out, client, io }, [name], { arg, securityContext }) {
       const service = await client();
       const named = await objectOf(io, "--arg", arg);
-      const key = createSessionKey();
-      const body = { agent_public_key: key.publicKey, ...given({ security_context: securityContext }) };
-      const { security_token, session_id } = await answer(service.POST("/v1/seal/attest", { body }));
-      const envelope = signedCall(key, security_token, { name, arguments: named }, io.now());
-      const response = await service.send("/v1/seal/invoke", {
-        method: "POST",
-        headers: { "Content-Type": "application/json", ...once() },
-        body: JSON.stringify(envelope),
-      });
-      const said = (await response.json()) as { readonly result?: Readonly<Record<string, unknown>> };
-      const result = said.result ?? {};
-      await out.data({ session_id, result });
+      const session = await openSession(service, given({ security_context: securityContext }));
+      const { result } = await callSigned(service, session, { name, arguments: named });
+      await out.data({ session_id: session.id, result });
       out.line(lines(resultText(result)));
       if (result.status === "pending" && typeof result.approval_id === "string")
         out.note(say`A person is asked: svc approvals show ${result.approval_id}`);
