@@ -17,6 +17,8 @@ interface Change {
 
 /** A list is read again at most so often, ms: the first change is shown at once, later ones together. */
 const listEveryMs = 1_000;
+/** Keys of which it is known when they were read: records change for as long as the page is open. */
+const maxRemembered = 200;
 
 export function useLive(): Connection {
   const queries = useQueryClient();
@@ -35,6 +37,7 @@ export function useLive(): Connection {
     const entry = due.current.get(name) ?? { last: 0, timer: null };
     due.current.set(name, entry);
     if (entry.timer !== null) return;
+    forgetOld(due.current);
     const read = () => {
       entry.timer = null;
       entry.last = performance.now();
@@ -57,6 +60,13 @@ export function useLive(): Connection {
     renew([type, "one", id]);
   };
   return useStream("/v1/events", null, hear, false);
+}
+
+/** What was read long ago is read at once when it changes again: there is nothing to remember of it. */
+function forgetOld(due: Map<string, { last: number; timer: ReturnType<typeof setTimeout> | null }>): void {
+  if (due.size < maxRemembered) return;
+  const until = performance.now() - listEveryMs;
+  for (const [name, { last, timer }] of due) if (timer === null && last !== 0 && last < until) due.delete(name);
 }
 
 /** The status of a row that is shown changes at once; what else changed comes with the list. */
