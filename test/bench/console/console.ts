@@ -138,15 +138,13 @@ async function benchScrolling(browser: Browser, feed: Feed): Promise<Row[]> {
   await openPage(page, feed.service.url, "/executions", "shown");
   const first = await scroll(page, "[role=grid]", listed);
   const again: number[] = [];
-  for (let attempt = 0; attempt < tries; attempt += 1)
-    again.push((await scroll(page, "[role=grid]", listed)).worstMs);
+  for (let attempt = 0; attempt < tries; attempt += 1) again.push((await scroll(page, "[role=grid]", listed)).worstMs);
   await context.close();
   const bare = await startBare(listed);
   const other = await openSignedIn(browser);
   await other.page.goto(`${bare.url}list`);
   const floors: number[] = [];
-  for (let attempt = 0; attempt < tries; attempt += 1)
-    floors.push((await scroll(other.page, "#list", listed)).worstMs);
+  for (let attempt = 0; attempt < tries; attempt += 1) floors.push((await scroll(other.page, "#list", listed)).worstMs);
   await other.context.close();
   bare.stop();
   const row = (name: string, value: number, note: string): Row => ({

@@ -128,9 +128,7 @@ export async function listLatency(browser: Browser, feed: Feed, changes: number)
       },
       { what: "every row to show its end", everyMs: 50 },
     );
-    return await Promise.all(
-      drawn.map(async ([id, at]) => at - Math.max(...(await feed.times(id)).values())),
-    );
+    return await Promise.all(drawn.map(async ([id, at]) => at - Math.max(...(await feed.times(id)).values())));
   } finally {
     await context.close();
   }

@@ -97,7 +97,7 @@ export const scroll = (page: Page, box: string, rows: number): Promise<Frames> =
     ([selector, wanted]) =>
       new Promise<Frames>((resolve, reject) => {
         const element = document.querySelector(selector);
-        if (element === null) return reject(new Error(`there is no ${selector}`));
+        if (element === null) throw new Error(`there is no ${selector}`);
         element.scrollTop = 0;
         let [worstMs, count, last] = [0, 0, 0];
         const begun = performance.now();
@@ -109,10 +109,12 @@ export const scroll = (page: Page, box: string, rows: number): Promise<Frames> =
           last = at;
           const present = Number(element.getAttribute("aria-rowcount") ?? wanted + 1) - 1;
           const isEnd = element.scrollTop + element.clientHeight >= element.scrollHeight - 1;
-          if (isEnd && present >= wanted) return resolve({ worstMs, count, rows: present });
-          if (at - begun > 20_000) return reject(new Error(`${present} rows after 20 s`));
-          element.scrollTop += 240;
-          requestAnimationFrame(step);
+          if (isEnd && present >= wanted) resolve({ worstMs, count, rows: present });
+          else if (at - begun > 20_000) reject(new Error(`${present} rows after 20 s`));
+          else {
+            element.scrollTop += 240;
+            requestAnimationFrame(step);
+          }
         };
         requestAnimationFrame(step);
       }),

@@ -7,7 +7,8 @@ const script = `document.body.innerHTML = "<main><h1>Bare</h1></main>";`;
 const list = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>bare</title></head><body>
 <div id="list" style="height: 600px; overflow: auto">${Array.from(
   { length: Number(rows) },
-  (_, row) => `<div style="height: 40px; display: flex; gap: 2em"><b>row ${row}</b><span>completed</span><a href="#">open</a></div>`,
+  (_, row) =>
+    `<div style="height: 40px; display: flex; gap: 2em"><b>row ${row}</b><span>completed</span><a href="#">open</a></div>`,
 ).join("")}</div></body></html>`;
 
 const html = { headers: { "Content-Type": "text/html; charset=utf-8" } };
