@@ -5,6 +5,7 @@
 
 import { benchBilling } from "./billing.ts";
 import { benchConcurrent } from "./concurrent.ts";
+import { benchConsole, benchConsoleMemory } from "./console/console.ts";
 import { benchContainers } from "./containers.ts";
 import { benchDispatch } from "./dispatch.ts";
 import { benchEdge } from "./edge/edge.ts";
@@ -57,6 +58,8 @@ const benches = {
   usage: benchUsage,
   volumes: benchVolumes,
   waits: benchWaits,
+  console: benchConsole,
+  "console-memory": benchConsoleMemory,
 };
 /** Takes long: runs only when asked for. */
 const lengthy = new Set([
@@ -69,6 +72,7 @@ const lengthy = new Set([
   "volumes",
   "waits",
   "schedules",
+  "console-memory",
 ]);
 
 const asked = process.argv.slice(2).filter((word) => !word.startsWith("--"));

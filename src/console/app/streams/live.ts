@@ -20,6 +20,8 @@ const listEveryMs = 1_000;
 /** Figures of a day are read so long after a change, ms: the service keeps what it counted for less. */
 const dayAfterMs = 2_500;
 const inFigures: ReadonlySet<string> = new Set(["execution", "run", "stimulus"]);
+/** Keys of which it is known when they were read: records change for as long as the page is open. */
+const maxRemembered = 200;
 
 export function useLive(): Connection {
   const queries = useQueryClient();
@@ -38,6 +40,7 @@ export function useLive(): Connection {
     const entry = due.current.get(name) ?? { last: 0, timer: null };
     due.current.set(name, entry);
     if (entry.timer !== null) return;
+    forgetOld(due.current);
     const read = () => {
       entry.timer = null;
       entry.last = performance.now();
@@ -61,6 +64,13 @@ export function useLive(): Connection {
     if (inFigures.has(type)) renew(["day"], dayAfterMs);
   };
   return useStream("/v1/events", null, hear, false);
+}
+
+/** What was read long ago is read at once when it changes again: there is nothing to remember of it. */
+function forgetOld(due: Map<string, { last: number; timer: ReturnType<typeof setTimeout> | null }>): void {
+  if (due.size < maxRemembered) return;
+  const until = performance.now() - listEveryMs;
+  for (const [name, { last, timer }] of due) if (timer === null && last !== 0 && last < until) due.delete(name);
 }
 
 /** The status of a row that is shown changes at once; what else changed comes with the list. */
