@@ -1,4 +1,4 @@
-/** The generated pages of the reference: `npm run docs` writes them, a test fails while one is stale. */
+/** The generated pages of the reference, and the pictures: `npm run docs` writes them, a test fails while one is stale. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { builtInToolsPage } from "./generate/built-in-tools.ts";
@@ -6,6 +6,7 @@ import { commandLinePage } from "./generate/command-line.ts";
 import { eventsPage } from "./generate/events.ts";
 import { managementToolsPage } from "./generate/management-tools.ts";
 import { agentManifestPage, workflowManifestPage } from "./generate/manifests.ts";
+import { pictures } from "./generate/pictures/draw.ts";
 import { codesRegion, routesPage } from "./generate/routes.ts";
 import { scopesPage } from "./generate/scopes.ts";
 import { settingsPage } from "./generate/settings.ts";
@@ -13,6 +14,7 @@ import { withRegion } from "./generate/tables.ts";
 
 /** Path of a page below `docs/` → its text. */
 export const generatedPages: Readonly<Record<string, string>> = {
+  ...pictures(),
   "reference/agent-manifest.md": agentManifestPage(),
   "reference/built-in-tools.md": await builtInToolsPage(),
   "reference/cli.md": await commandLinePage(),

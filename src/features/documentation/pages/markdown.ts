@@ -69,7 +69,7 @@ export function render(page: string, source: string, addresses: Addresses): Rend
         const inner = this.parser.parseInline(token.tokens);
         if (picture === null) return `<p>${inner}</p>\n`;
         const caption = picture.title ? `<figcaption>${escaped(picture.title)}</figcaption>` : "";
-        return `<figure>${inner}${caption}</figure>\n`;
+        return `<figure tabindex="0">${inner}${caption}</figure>\n`;
       },
       list(token) {
         for (const item of token.items) pieces.add(plainText(item.tokens));

@@ -5,7 +5,7 @@ import { pair, textOrFile } from "../frame/values.ts";
 import { addVerb } from "../frame/verb.ts";
 import { lines } from "../output/inert.ts";
 import type { Output } from "../output/output.ts";
-import { usageFailure } from "../process/exit.ts";
+import { Failure, usageFailure } from "../process/exit.ts";
 import type { Io } from "../process/io.ts";
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"];
@@ -20,12 +20,14 @@ export function api(program: Command): void {
       "-d, --data <body>": "the body; @FILE reads a file, - and @- read standard input",
       "-H, --header <name=value...>": "a header beside those of the caller",
       "-o, --output <file>": "write the answer to this file",
+      "-g, --get <path>": "print this member of the answer alone, as items.0.id; a text without quotes",
     },
     examples: [
       ["svc api GET '/v1/executions?limit=1'", "Read a route"],
+      ["svc api GET '/v1/executions?limit=1' --get items.0.id", "One value of it, for a script"],
       ['echo \'{"input":"Ada"}\' | svc api POST /v1/agents/0190a1b2-…/execute -d -', "A body from standard input"],
     ],
-    async run({ out, client, io }, [word, path], { data, header, output }) {
+    async run({ out, client, io }, [word, path], { data, header, output, get }) {
       const method = word.toUpperCase();
       if (!methods.includes(method)) throw usageFailure(`${word} is no method: ${methods.join(", ")}`);
       if (!path.startsWith("/") || path.startsWith("//"))
@@ -35,6 +37,7 @@ export function api(program: Command): void {
       if (body !== null && !headers.has("content-type")) headers.set("Content-Type", "application/json");
       const response = await (await client()).send(path, { method, headers, body });
       if (output !== undefined) await saved(io, output, response.body);
+      else if (get !== undefined) await member(response, get, out, io);
       else await shown(response, out, io);
     },
   });
@@ -48,4 +51,17 @@ async function shown(response: Response, out: Output, io: Io): Promise<void> {
   const isLaidOut = io.isTerminal || out.format === "json";
   const body = isLaidOut ? JSON.stringify(JSON.parse(text), null, 2) : text;
   out.raw(`${io.isTerminal ? lines(body).text : body}\n`);
+}
+
+/** @throws Failure `conflict` where the answer has no such member */
+async function member(response: Response, path: string, out: Output, io: Io): Promise<void> {
+  let value: unknown = await response.json();
+  for (const name of path.split("."))
+    value =
+      typeof value === "object" && value !== null && Object.hasOwn(value, name)
+        ? (value as Readonly<Record<string, unknown>>)[name]
+        : undefined;
+  if (value === undefined) throw new Failure("conflict", `The answer has no ${path}`);
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  out.raw(`${io.isTerminal ? lines(text).text : text}\n`);
 }

@@ -8,6 +8,7 @@ import { instant } from "../../frame/values.ts";
 import { addVerb } from "../../frame/verb.ts";
 import { lines, say } from "../../output/inert.ts";
 import type { Field } from "../../output/output.ts";
+import { aboutApproval, approvalId } from "./find.ts";
 
 const decided = ["approved", "rejected", "responded", "timed_out", "withdrawn"] as const;
 
@@ -60,12 +61,12 @@ export function addShow(approvals: Command): void {
   addVerb(approvals, {
     words: "show <approval>",
     summary: "Show what an approval asks, and how it was decided",
-    about: { approval: "its id" },
+    about: aboutApproval,
     options: { "--arguments": "print the arguments of the tool call alone, whole" },
     examples: [["svc approvals show 0190a1b2-…", "Read it before you decide"]],
-    async run({ out, client }, [id], { arguments: wantsArguments }) {
+    async run({ out, client }, [word], { arguments: wantsArguments }) {
       const service = await client();
-      const path = { id };
+      const path = { id: await approvalId(service, word) };
       if (wantsArguments === true) {
         const asked = await answer(service.GET("/v1/human-approvals/{id}/arguments", { params: { path } }));
         await out.data(asked);

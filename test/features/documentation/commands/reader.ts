@@ -1,0 +1,120 @@
+/** A reader of the pages: a folder like a fresh checkout, a service in one terminal, and a shell in another. */
+import { mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { scratch } from "../../../harness/scratch.ts";
+import { until } from "../../../harness/until.ts";
+import { type Block, startsService } from "./blocks.ts";
+
+const root = join(import.meta.dir, "../../../..");
+
+/** What a checkout has, without what a reader's own commands make. */
+const checkedOut = ["actors", "deploy", "docker", "docs", "node_modules", "package-lock.json", "package.json", "src"];
+
+/** Like a fresh checkout; its files are those of this one. */
+export function checkout(name: string): string {
+  const folder = scratch(name);
+  for (const one of [...checkedOut, "docker-compose.yml", "Dockerfile", "tsconfig.json"])
+    symlinkSync(join(root, one), join(folder, one));
+  return folder;
+}
+
+/** Of a reader's environment, what a fresh machine has. */
+function environment(folder: string, more: Readonly<Record<string, string>>): Record<string, string> {
+  mkdirSync(join(folder, "home"), { recursive: true });
+  const { PATH = "", TMPDIR = "/tmp" } = process.env;
+  return { PATH, TMPDIR, HOME: join(folder, "home"), LANG: "C.UTF-8", NPM_CONFIG_UPDATE_NOTIFIER: "false", ...more };
+}
+
+/** The service that the pages' first command starts, with stores of its own in its folder. */
+export class Service {
+  private constructor(
+    readonly port: number,
+    private readonly child: Bun.Subprocess,
+  ) {}
+
+  get url(): string {
+    return `http://localhost:${this.port}`;
+  }
+
+  static async start(settings: Readonly<Record<string, string>>): Promise<Service> {
+    const folder = checkout("docs-service");
+    const child = Bun.spawn(["npm", "start"], {
+      cwd: folder,
+      env: environment(folder, { SVC_PORT: "0", SVC_INTERNAL_PORT: "0", SVC_EGRESS_PORT: "0", ...settings }),
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const said: string[] = [];
+    for (const stream of [child.stdout, child.stderr])
+      void (async () => {
+        for await (const text of stream.pipeThrough(new TextDecoderStream())) said.push(text);
+      })();
+    const port = await until(
+      () => {
+        if (child.exitCode !== null) return -1;
+        const card = readdirSync(join(folder, ".svc")).find((name) => /^node-\d+\.json$/.test(name));
+        return Number(JSON.parse(readFileSync(join(folder, ".svc", card ?? ""), "utf8")).port);
+      },
+      { timeoutMs: 50_000, what: "npm start to be ready" },
+    );
+    if (port < 0) throw new Error(`npm start ended: ${said.join("")}`);
+    return new Service(port, child);
+  }
+
+  async stop(): Promise<void> {
+    this.child.kill("SIGTERM");
+    await this.child.exited;
+  }
+}
+
+export interface Outcome {
+  /** The block that ended otherwise than it should; null when all went well. */
+  readonly failed: Block | null;
+  readonly said: string;
+}
+
+/**
+ * Types the blocks of one page into one shell, in order. The address in them becomes the service's.
+ * @param tenant in which the calls act, so that pages do not see what others do; null: the caller's own
+ */
+export async function read(blocks: readonly Block[], service: Service, tenant: string | null): Promise<Outcome> {
+  const folder = checkout("docs-reader");
+  const local = (text: string) => text.replaceAll("localhost:8080", `localhost:${service.port}`);
+  const runs = blocks.filter((block) => block.notRun === null && !startsService(block));
+  const script = [
+    // What the service refuses fails the block, as a reader would see it.
+    `curl() { command curl --fail-with-body --max-time 30 ${tenant === null ? "" : `-H 'X-Svc-Tenant: ${tenant}' `}"$@"; }`,
+    "set -eo pipefail",
+    ...runs.flatMap((block, index) => [
+      `printf '\\n::%s\\n' ${index} >&2`,
+      ...(block.endsWith === 0
+        ? [local(block.text)]
+        : ["set +e", local(block.text), `[ $? = ${block.endsWith} ] || exit 99`, "set -e"]),
+    ]),
+    "printf '\\n::done\\n' >&2",
+  ];
+  const child = Bun.spawn(["bash", "-c", script.join("\n")], {
+    cwd: folder,
+    env: environment(folder, { SVC_API_URL: service.url, ...(tenant === null ? {} : { SVC_TENANT: tenant }) }),
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+    detached: true,
+  });
+  const texts = { out: "", err: "" };
+  const reading = [[child.stdout, "out"] as const, [child.stderr, "err"] as const].map(async ([stream, name]) => {
+    for await (const text of stream.pipeThrough(new TextDecoderStream())) texts[name] += text;
+  });
+  const code = await child.exited;
+  // Daemons that the page started end with its terminal.
+  try {
+    process.kill(-child.pid, "SIGKILL");
+  } catch {
+    // There were none.
+  }
+  await Promise.race([Promise.all(reading), Bun.sleep(500)]);
+  const last = [...texts.err.matchAll(/^::(\w+)$/gm)].at(-1)?.[1];
+  const failed = code === 0 && last === "done" ? null : (runs[Number(last)] ?? runs[0] ?? null);
+  return { failed, said: `exit ${code}\n${texts.err.slice(-9000)}\n--\n${texts.out.slice(-9000)}` };
+}
