@@ -7,7 +7,16 @@ import type { Browser } from "playwright-core";
 import { benchCommandLine } from "../bench/console/console.ts";
 import { Feed } from "../bench/console/feed.ts";
 import { timelineLatency } from "../bench/console/latency.ts";
-import { firstLoad, goTo, gzipBytes, homeIsUsable, openPage, openSignedIn, scroll, shownAfter } from "../bench/console/page.ts";
+import {
+  firstLoad,
+  goTo,
+  gzipBytes,
+  homeIsUsable,
+  openPage,
+  openSignedIn,
+  scroll,
+  shownAfter,
+} from "../bench/console/page.ts";
 import { type BenchService, startBenchService } from "../bench/service.ts";
 import { percentile } from "../bench/table.ts";
 import { chromiumPath, launchBrowser } from "../harness/browser.ts";
@@ -33,7 +42,12 @@ describe.skipIf(chromiumPath === null)("in Chromium", () => {
     stores = await freshStores();
     const [port] = await freePorts(1);
     const env = { SVC_PORT: String(port), SVC_PUBLIC_URL: `http://127.0.0.1:${port}` };
-    service = await startBenchService({ ...stores, dataDir: scratch("bounds"), stop: stores.dispose }, stores.schema, [], env);
+    service = await startBenchService(
+      { ...stores, dataDir: scratch("bounds"), stop: stores.dispose },
+      stores.schema,
+      [],
+      env,
+    );
     feed = await Feed.open(service, stores.databaseUrl, stores.schema);
     browser = await launchBrowser();
   });
