@@ -7,7 +7,16 @@ import type { Browser } from "playwright-core";
 import { benchCommandLine } from "../bench/console/console.ts";
 import { Feed } from "../bench/console/feed.ts";
 import { timelineLatency } from "../bench/console/latency.ts";
-import { firstLoad, goTo, gzipBytes, homeIsUsable, openPage, openSignedIn, scroll, shownAfter } from "../bench/console/page.ts";
+import {
+  firstLoad,
+  goTo,
+  gzipBytes,
+  homeIsUsable,
+  openPage,
+  openSignedIn,
+  scrollWork,
+  shownAfter,
+} from "../bench/console/page.ts";
 import { type BenchService, startBenchService } from "../bench/service.ts";
 import { percentile } from "../bench/table.ts";
 import { chromiumPath, launchBrowser } from "../harness/browser.ts";
@@ -33,7 +42,12 @@ describe.skipIf(chromiumPath === null)("in Chromium", () => {
     stores = await freshStores();
     const [port] = await freePorts(1);
     const env = { SVC_PORT: String(port), SVC_PUBLIC_URL: `http://127.0.0.1:${port}` };
-    service = await startBenchService({ ...stores, dataDir: scratch("bounds"), stop: stores.dispose }, stores.schema, [], env);
+    service = await startBenchService(
+      { ...stores, dataDir: scratch("bounds"), stop: stores.dispose },
+      stores.schema,
+      [],
+      env,
+    );
     feed = await Feed.open(service, stores.databaseUrl, stores.schema);
     browser = await launchBrowser();
   });
@@ -58,11 +72,13 @@ describe.skipIf(chromiumPath === null)("in Chromium", () => {
     expect(scripts.length).toBeGreaterThan(2);
   });
 
+  // In time of the page's own thread: another program may hold a frame up.
   test("500 executions scroll without a frame over 50 ms", async () => {
     await feed.executions(listed);
     const { page, context } = await openSignedIn(browser);
     await openPage(page, service.url, "/executions", "shown");
-    const worst = await best(50, async () => (await scroll(page, "[role=grid]", listed)).worstMs);
+    const worst = await best(50, () => scrollWork(page, "[role=grid]", listed));
+    if (process.env.SHOW) console.log(`scrolling: ${worst} ms`);
     expect(worst).toBeLessThanOrEqual(50 * slack);
     await context.close();
   });

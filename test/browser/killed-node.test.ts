@@ -85,7 +85,10 @@ describe.skipIf(chromiumPath === null)("in Chromium", () => {
 
   /** Numbers that stand on the console now, from the top. */
   async function numbers(page: Page): Promise<number[]> {
-    const lines = await page.getByRole("log", { name: "Console output" }).getByText(/^number \d+$/).allTextContents();
+    const lines = await page
+      .getByRole("log", { name: "Console output" })
+      .getByText(/^number \d+$/)
+      .allTextContents();
     return lines.map((line) => Number(line.replace("number ", "")));
   }
 
