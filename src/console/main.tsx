@@ -3,7 +3,7 @@ import { QueryClientProvider } from "@tanstack/react-query";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { queries } from "./app/queries.ts";
-import { SignInGate } from "./app/session/sign-in.tsx";
+import { SignInGate } from "./app/session/gate.tsx";
 import { applyTheme } from "./app/theme.ts";
 import { Kit } from "./kit/provider.tsx";
 

@@ -14,7 +14,7 @@ import {
   homeIsUsable,
   openPage,
   openSignedIn,
-  scroll,
+  scrollWork,
   shownAfter,
 } from "../bench/console/page.ts";
 import { type BenchService, startBenchService } from "../bench/service.ts";
@@ -72,11 +72,13 @@ describe.skipIf(chromiumPath === null)("in Chromium", () => {
     expect(scripts.length).toBeGreaterThan(2);
   });
 
+  // In time of the page's own thread: another program may hold a frame up.
   test("500 executions scroll without a frame over 50 ms", async () => {
     await feed.executions(listed);
     const { page, context } = await openSignedIn(browser);
     await openPage(page, service.url, "/executions", "shown");
-    const worst = await best(50, async () => (await scroll(page, "[role=grid]", listed)).worstMs);
+    const worst = await best(50, () => scrollWork(page, "[role=grid]", listed));
+    if (process.env.SHOW) console.log(`scrolling: ${worst} ms`);
     expect(worst).toBeLessThanOrEqual(50 * slack);
     await context.close();
   });

@@ -50,7 +50,7 @@ async function passTheIssuer(page: Page): Promise<void> {
 }
 
 describe.skipIf(chromiumPath === null)("the console", () => {
-  test("signs in at an identity provider, keeps no cookie, and comes back to its page", async () => {
+  test("signs in at a provider without a cookie; revoked, leads to sign-in and back", async () => {
     const { context, page, complaints } = await openWindow(browser);
     await page.goto(`${url}/console/secrets`);
     await page.getByRole("button", { name: "Sign in with your organization" }).click();
@@ -72,9 +72,46 @@ describe.skipIf(chromiumPath === null)("the console", () => {
       JSON.stringify([Object.entries(localStorage), Object.entries(sessionStorage)]),
     );
     expect(kept).not.toMatch(/eyJ|refresh|token/);
+
+    const refresh = await withShortTokens(page, async () => {
+      await page.reload();
+      await page.getByRole("heading", { name: "Secrets", level: 1 }).waitFor();
+    });
+    await revoke(refresh);
+    await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "API keys" }).click();
+    await page.getByText("Your session has ended").waitFor();
+    expect(page.url()).toBe(`${url}/console/api-keys`);
+    await page.getByRole("button", { name: "Continue" }).click();
+    await page.getByRole("heading", { name: "API keys", level: 1 }).waitFor();
+    expect(page.url()).toBe(`${url}/console/api-keys`);
     expect(complaints).toEqual([]);
     await context.close();
   });
+
+  /** Tokens last so short that each request needs a new one. @returns the refresh token of the sign-in that `work` does */
+  async function withShortTokens(page: Page, work: () => Promise<void>): Promise<string> {
+    let refresh = "";
+    await page.route("**/token", async (route) => {
+      const response = await route.fetch();
+      const body = (await response.json()) as Record<string, unknown>;
+      if (typeof body.refresh_token === "string") refresh = body.refresh_token;
+      await route.fulfill({ response, json: { ...body, expires_in: 1 } });
+    });
+    await work();
+    return refresh;
+  }
+
+  /** As an operator of the provider would end a session. */
+  async function revoke(token: string): Promise<void> {
+    const { issuer, client_id } = (await (await fetch(`${url}/v1/auth/config?tenant=svc-system`)).json()) as {
+      issuer: string;
+      client_id: string;
+    };
+    const found = await fetch(`${issuer}/.well-known/openid-configuration`);
+    const { revocation_endpoint } = (await found.json()) as { revocation_endpoint: string };
+    const body = new URLSearchParams({ token, client_id, token_type_hint: "refresh_token" });
+    expect((await fetch(revocation_endpoint, { method: "POST", body })).status).toBe(200);
+  }
 
   test("renews a token that ends, without losing what was typed", async () => {
     const { context, page, complaints } = await openWindow(browser);

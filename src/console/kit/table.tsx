@@ -16,6 +16,7 @@ import { classes } from "./controls/classes.ts";
 import { Checkbox } from "./controls/field.tsx";
 import { Loading, Trouble } from "./page.tsx";
 import { type CardPlaces, type Column, ColumnChoice, cardPlaces, useChosenColumns, useRoom } from "./table-columns.tsx";
+import { type RowActs, rowHeight, TableRow } from "./table-row.tsx";
 
 export type { Column } from "./table-columns.tsx";
 
@@ -43,7 +44,6 @@ export interface TableProps<T> {
   readonly height?: string;
 }
 
-const rowHeight = 40;
 /** Of a card, until it is measured. */
 const cardHeight = 72;
 /** How many pixels before the end the next rows are fetched. */
@@ -193,6 +193,14 @@ function Rows<T extends RowData>({
     else return;
     event.preventDefault();
   };
+  const acts = useRef<RowActs<T>>({ toggle, choose: () => {} });
+  acts.current = {
+    toggle,
+    choose(row, index) {
+      setAt(index);
+      open(row);
+    },
+  };
   const items = virtual.getVirtualItems();
   useEffect(() => {
     const last = items.at(-1);
@@ -262,99 +270,27 @@ function Rows<T extends RowData>({
           const row = table.getRowModel().rows[index];
           if (row === undefined) return null;
           const id = row.id;
-          const isSelected = selection[id] === true;
-          const select = bulk !== undefined && (
-            <span role="gridcell" className="flex pt-px">
-              <Checkbox quiet label="Select this row" checked={isSelected} onChange={() => toggle(row.original)} />
-            </span>
-          );
           return (
-            <div
+            <TableRow
               key={id}
-              id={`row-${id}`}
-              ref={isCard ? virtual.measureElement : undefined}
-              data-index={index}
-              role="row"
-              tabIndex={-1}
-              aria-rowindex={index + 2}
-              aria-selected={isSelected}
-              data-current={index === at ? "" : undefined}
-              onClick={(event) => {
-                if (event.target instanceof Element && event.target.closest("a, button, input, label, [role=checkbox]"))
-                  return;
-                setAt(index);
-                open(row.original);
-              }}
-              className={classes(
-                "absolute inset-x-0 top-0 border-line border-b px-3 hover:bg-hover",
-                "group-focus-visible/grid:data-current:bg-hover group-focus-visible/grid:data-current:shadow-[inset_3px_0_0_var(--color-accent)]",
-                isCard ? "flex gap-3 py-2.5" : "grid items-center gap-3",
-                (linkOf !== undefined || onOpen !== undefined) && "cursor-pointer",
-                isSelected && "bg-selected",
-              )}
-              style={{
-                transform: `translateY(${start}px)`,
-                ...(isCard ? {} : { gridTemplateColumns: grid, height: rowHeight }),
-              }}
-            >
-              {select}
-              {card === null ? (
-                shown.map((column) => (
-                  <span
-                    key={column.id}
-                    role="gridcell"
-                    className={classes(
-                      "min-w-0 truncate [&>*]:align-middle",
-                      column.right && "text-right tabular-nums [&:not(:last-child)]:pr-3",
-                    )}
-                  >
-                    {column.cell(row.original)}
-                  </span>
-                ))
-              ) : (
-                <Card places={card} row={row.original} />
-              )}
-            </div>
+              id={id}
+              index={index}
+              start={start}
+              row={row.original}
+              isSelected={selection[id] === true}
+              isCurrent={index === at}
+              isLink={linkOf !== undefined || onOpen !== undefined}
+              isSelectable={bulk !== undefined}
+              grid={grid}
+              shown={shown}
+              card={card}
+              measure={virtual.measureElement}
+              acts={acts}
+            />
           );
         })}
       </div>
       {loadingMore && <Loading lines={1} className="p-3" />}
-    </div>
-  );
-}
-
-/** One row where there is no room for columns: nothing of it is cut off at the side. */
-function Card<T>({ places, row }: { readonly places: CardPlaces<T>; readonly row: T }) {
-  const { lead, corner, lines, values } = places;
-  return (
-    <div className="flex min-w-0 flex-1 flex-col gap-1">
-      <div className="flex min-w-0 items-start gap-3">
-        {lead !== null && (
-          <span role="gridcell" className="min-w-0 flex-1 break-words [overflow-wrap:anywhere]">
-            {lead.cell(row)}
-          </span>
-        )}
-        {corner !== null && (
-          <span role="gridcell" className="shrink-0">
-            {corner.cell(row)}
-          </span>
-        )}
-      </div>
-      {lines.map((column) => (
-        <span key={column.id} role="gridcell" className="min-w-0 truncate text-xs empty:hidden">
-          {column.cell(row)}
-        </span>
-      ))}
-      {values.length > 0 && (
-        <div className="flex min-w-0 flex-wrap items-center gap-x-4 gap-y-1 text-xs">
-          {values.map(({ id, title, cell }) => (
-            <span key={id} role="gridcell" className="inline-flex min-w-0 items-center gap-1.5">
-              {title !== "" && <span className="shrink-0 text-ink-faint">{title}</span>}
-              <span className="min-w-0 truncate">{cell(row)}</span>
-            </span>
-          ))}
-        </div>
-      )}
     </div>
   );
 }

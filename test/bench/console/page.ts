@@ -121,6 +121,45 @@ export const scroll = (page: Page, box: string, rows: number): Promise<Frames> =
     [box, rows] as const,
   );
 
+/**
+ * The same, frame by frame, in time that the page's main thread was at work: the machine may do something else besides.
+ * @returns the most of one frame, ms
+ */
+export async function scrollWork(page: Page, box: string, rows: number): Promise<number> {
+  const session = await page.context().newCDPSession(page);
+  await session.send("Performance.enable", { timeDomain: "threadTicks" });
+  const worked = async () => {
+    const { metrics } = await session.send("Performance.getMetrics");
+    return (metrics.find(({ name }) => name === "TaskDuration")?.value ?? 0) * 1_000;
+  };
+  let [most, isOver, before] = [0, false, 0];
+  while (!isOver) {
+    isOver = await page.evaluate(
+      ([selector, wanted, isFirst]) =>
+        new Promise<boolean>((resolve, reject) => {
+          const element = document.querySelector(selector);
+          if (element === null) return reject(new Error(`there is no ${selector}`));
+          if (isFirst) element.scrollTop = 0;
+          else element.scrollTop += 240;
+          requestAnimationFrame(() =>
+            requestAnimationFrame(() =>
+              resolve(
+                element.scrollTop + element.clientHeight >= element.scrollHeight - 1 &&
+                  Number(element.getAttribute("aria-rowcount")) > wanted,
+              ),
+            ),
+          );
+        }),
+      [box, rows, before === 0] as const,
+    );
+    const now = await worked();
+    if (before > 0) most = Math.max(most, now - before);
+    before = now;
+  }
+  await session.detach();
+  return most;
+}
+
 /** Goes to a page and waits until a text stands in it. @returns until it is drawn, ms */
 export const shownAfter = (page: Page, path: string, text: string): Promise<number> =>
   page.evaluate(

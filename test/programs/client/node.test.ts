@@ -1,5 +1,7 @@
 /** The client against a real node: what its types say of paths, texts and files, and a stream over a killed node. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { stringify } from "yaml";
 import { answer, type Client, createClient, type Schemas, yamlBody } from "../../../src/programs/client/client.ts";
 import { ApiError } from "../../../src/programs/client/errors.ts";
@@ -9,7 +11,10 @@ import { filledPath } from "../../../src/programs/client/paths.ts";
 import { upload } from "../../../src/programs/client/upload.ts";
 import { manifest, say, shell } from "../../harness/manifests.ts";
 import { type NodeProcess, startNodeProcess } from "../../harness/node/node-process.ts";
+import { scratch } from "../../harness/scratch.ts";
 import { freshStores, type TestStores } from "../../harness/stores.ts";
+
+const root = join(import.meta.dir, "../../..");
 
 let stores: TestStores;
 let node: NodeProcess;
@@ -117,3 +122,23 @@ test("a stream goes on over a killed node, each event once, and ends by itself",
   const text = svc.GET("/v1/executions/{id}/files/{path}", { params: { path: file }, parseAs: "text" });
   expect(await answer(text)).toBe("hi\n");
 }, 60_000);
+
+test("the program of the guide runs as it is written", async () => {
+  const guide = readFileSync(join(root, "docs/guide/typed-client.md"), "utf8");
+  const [, program = ""] = /```ts\n([\s\S]*?)```/.exec(guide) ?? [];
+  const folder = scratch("guide");
+  symlinkSync(join(root, "src/programs/client"), join(folder, "client"));
+  writeFileSync(join(folder, "program.ts"), program);
+  writeFileSync(join(folder, "agent.yaml"), stringify(manifest({ name: "guided", script: [say("done")] })));
+  const child = Bun.spawn([process.execPath, "program.ts"], {
+    cwd: folder,
+    env: { ...process.env, SVC_API_URL: node.url, SVC_USER_TOKEN: await node.token() },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [told, complaints] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+  expect(complaints).toBe("");
+  for (const said of ["started guided", "execution_completed", "guided completed", "13 of 13 bytes", "kept /today.txt"])
+    expect(told).toContain(said);
+  expect(told).toMatch(/^404 agent_not_found, request \S+$/m);
+});

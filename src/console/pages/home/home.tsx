@@ -1,18 +1,19 @@
 /** What needs the caller, what runs now, how the last day went; on a fresh service, something to begin with. */
 import { useQuery } from "@tanstack/react-query";
 import { Cpu } from "lucide-react";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { answer } from "../../../programs/client/client.ts";
 import { svc } from "../../app/session/api.ts";
 import { useCan, useMe } from "../../app/session/session.ts";
 import { Button } from "../../kit/controls/button.tsx";
 import { Page } from "../../kit/page.tsx";
-import { ConnectModel } from "./connect-model.tsx";
 import { LastDay } from "./last-day.tsx";
 import { Needs } from "./needs.tsx";
 import { Nodes } from "./nodes.tsx";
 import { Running } from "./running.tsx";
 import { Samples } from "./samples.tsx";
+
+const ConnectModel = lazy(() => import("./connect-model.tsx").then(({ ConnectModel }) => ({ default: ConnectModel })));
 
 export function Home() {
   const can = useCan();
@@ -67,7 +68,11 @@ function ScriptedOnly() {
       <Button small onClick={() => setOpen(true)}>
         Connect a model
       </Button>
-      {isOpen && <ConnectModel onClose={() => setOpen(false)} />}
+      {isOpen && (
+        <Suspense>
+          <ConnectModel onClose={() => setOpen(false)} />
+        </Suspense>
+      )}
     </div>
   );
 }

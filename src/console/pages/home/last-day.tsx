@@ -6,7 +6,7 @@ import { svc } from "../../app/session/api.ts";
 import { useCan } from "../../app/session/session.ts";
 import { Chart } from "../../kit/chart/chart.tsx";
 import type { Bars, Colour } from "../../kit/chart/layers.ts";
-import { startedWithin } from "../../kit/controls/started.tsx";
+import { startedWithin } from "../../kit/controls/started-within.ts";
 import { Loading, Panel, Trouble } from "../../kit/page.tsx";
 import { wordsOf } from "../../kit/values/status.tsx";
 import { useNow } from "../../kit/values/time.tsx";
