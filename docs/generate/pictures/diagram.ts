@@ -55,10 +55,14 @@ export function parseDiagram(text: string): Diagram {
     } else if (isKind(word)) boxes.push({ id, kind: word, lines: rest.split(" | "), group });
     else throw new Error(`A picture has the line "${line}"`);
   }
+  checkArrows(boxes, arrows);
+  return { title, direction, boxes, groups, arrows };
+}
+
+function checkArrows(boxes: readonly Box[], arrows: readonly Arrow[]): void {
   const known = new Set(boxes.map(({ id }) => id));
   for (const { from, to } of arrows)
     if (!known.has(from) || !known.has(to)) throw new Error(`The arrow from ${from} to ${to} leads to no box`);
-  return { title, direction, boxes, groups, arrows };
 }
 
 function arrowIn(line: string): Arrow | null {

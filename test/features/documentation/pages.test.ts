@@ -97,7 +97,9 @@ test("a search finds parts by their headings and rows by their names", () => {
 test("links say the titles of pages that they name by files; outside ones are marked", () => {
   expect(html("[errors.md](../reference/errors.md)")).toContain('<a href="../reference/errors">Errors</a>');
   expect(html("[x](https://example.com/)")).toContain('class="outside" rel="noreferrer"');
-  expect(html("![a run](../pictures/run.svg)")).toContain('<figure tabindex="0"><img src="../pictures/run.svg" alt="a run"');
+  expect(html("![a run](../pictures/run.svg)")).toContain(
+    '<figure tabindex="0"><img src="../pictures/run.svg" alt="a run"',
+  );
 });
 
 test.each([
