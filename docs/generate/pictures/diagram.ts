@@ -48,7 +48,7 @@ export function parseDiagram(text: string): Diagram {
     const [, word = "", id = "", rest = ""] = /^(\w+) (\S+) ?(.*)$/.exec(line) ?? [];
     if (arrow !== null) arrows.push(arrow);
     else if (word === "title") title = `${id} ${rest}`.trim();
-    else if (word === "direction") direction = id === "right" ? "right" : "down";
+    else if (word === "direction") direction = directionOf(id);
     else if (word === "group") {
       group = id;
       groups.set(id, rest);
@@ -58,6 +58,8 @@ export function parseDiagram(text: string): Diagram {
   checkArrows(boxes, arrows);
   return { title, direction, boxes, groups, arrows };
 }
+
+const directionOf = (word: string): Diagram["direction"] => (word === "right" ? "right" : "down");
 
 function checkArrows(boxes: readonly Box[], arrows: readonly Arrow[]): void {
   const known = new Set(boxes.map(({ id }) => id));
