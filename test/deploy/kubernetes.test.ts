@@ -23,7 +23,7 @@ const [job] = objectsOf("migrate");
 const [container] = nodes.spec.template.spec.containers;
 const ports = Object.fromEntries(container.ports.map(({ name, containerPort }: LooseJson) => [name, containerPort]));
 
-test("every file of the folder is in a kustomization, and each object has its kind and name", () => {
+test("each file is in a kustomization, and each object has a kind and a name", () => {
   const listed = [".", "migrate"].flatMap((name) => {
     const { resources, configMapGenerator = [] } = parse(read(join(name, "kustomization.yaml")));
     const made = configMapGenerator.flatMap(({ envs = [], files = [] }: LooseJson) => [...envs, ...files]);
