@@ -1,7 +1,7 @@
 /** Runs of workflows: filtered by what the address says, several acted on at once. */
 import { useQueryClient } from "@tanstack/react-query";
 import { PlaySquare } from "lucide-react";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { answer } from "../../../programs/client/client.ts";
 import { svc } from "../../app/session/api.ts";
 import { ButtonLink } from "../../kit/controls/button.tsx";
@@ -74,6 +74,7 @@ export function Runs() {
   const queries = useQueryClient();
   // Here, and not beside the rows: they leave the list while they are worked on.
   const [work, setWork] = useState<BulkWork<Run> | null>(null);
+  const done = useRef(() => {});
   const [moved, move] = useState<readonly Run[] | null>(null);
   const [filters] = useFilters();
   const { status, q, parent, schedule, since, after, before } = filters;
@@ -107,7 +108,13 @@ export function Runs() {
         columns={columns}
         idOf={({ id }) => id}
         linkOf={({ id }) => `/runs/${id}`}
-        bulk={(selected) => <BulkActions runs={selected} onWork={setWork} onMove={move} />}
+        bulk={(selected, clear) => {
+          const begin = (next: BulkWork<Run>) => {
+            setWork(next);
+            done.current = clear;
+          };
+          return <BulkActions runs={selected} onWork={begin} onMove={move} />;
+        }}
         empty={
           <Empty
             icon={PlaySquare}
@@ -122,6 +129,7 @@ export function Runs() {
         work={work}
         onClose={() => {
           setWork(null);
+          done.current();
           queries.invalidateQueries({ queryKey: ["run"] }).catch(() => {});
         }}
       />
