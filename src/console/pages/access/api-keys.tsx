@@ -91,7 +91,7 @@ export function ApiKeys() {
     {
       id: "actions",
       title: "",
-      width: "9rem",
+      width: "11rem",
       right: true,
       cell: (key) =>
         key.status === "active" && (

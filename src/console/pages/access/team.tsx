@@ -45,6 +45,7 @@ export function TeamPage() {
   const renew = () => queries.invalidateQueries({ queryKey: ["member"] });
   const tab = filters.tab ?? "members";
   const write = can("colony:write");
+  const me = useMe();
   return (
     <Page
       title="Team"
@@ -52,10 +53,13 @@ export function TeamPage() {
       actions={
         write && (
           <>
-            <Button onClick={() => found(true)}>
-              <Plus aria-hidden />
-              New team
-            </Button>
+            {/* Those of other realms have the tenant of their realm. */}
+            {me.kind === "consumer" && (
+              <Button onClick={() => found(true)}>
+                <Plus aria-hidden />
+                New team
+              </Button>
+            )}
             <Button look="primary" onClick={() => invite(true)}>
               <MailPlus aria-hidden />
               Invite

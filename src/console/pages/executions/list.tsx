@@ -2,7 +2,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Activity, Ban, RotateCcw } from "lucide-react";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { answer } from "../../../programs/client/client.ts";
 import { svc } from "../../app/session/api.ts";
 import { useCan } from "../../app/session/session.ts";
@@ -46,6 +46,7 @@ export function Executions() {
   const navigate = useNavigate();
   const [filters] = useFilters();
   const [work, setWork] = useState<BulkWork<Row> | null>(null);
+  const done = useRef(() => {});
   const { q = "", status, agent, since, after, before, label } = filters;
   const asked = { q: q.includes("=") ? q : "", status, agent, since, after, before, label };
   const list = useList(["execution", "list", asked], (cursor) =>
@@ -57,6 +58,7 @@ export function Executions() {
   const isFiltered = names.some((name) => filters[name] !== undefined);
   const close = () => {
     setWork(null);
+    done.current();
     queries.invalidateQueries({ queryKey: ["execution"] }).catch(() => {});
   };
   return (
@@ -86,7 +88,15 @@ export function Executions() {
         idOf={(row) => row.id}
         linkOf={(row) => `/executions/${row.id}`}
         {...(can("execution:cancel", "agent:execute")
-          ? { bulk: (selected: readonly Row[]) => <BulkActions selected={selected} onWork={setWork} /> }
+          ? {
+              bulk: (selected: readonly Row[], clear: () => void) => {
+                const begin = (next: BulkWork<Row>) => {
+                  setWork(next);
+                  done.current = clear;
+                };
+                return <BulkActions selected={selected} onWork={begin} />;
+              },
+            }
           : {})}
         empty={
           isFiltered ? (
