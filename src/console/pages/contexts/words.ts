@@ -64,8 +64,8 @@ export function approvalWords(approval: Approval): readonly string[] {
   const { when, approvers, quorum, timeout_seconds: timeout, on_timeout, editable, remember } = approval;
   return [
     when === null ? "every call" : `calls where ${when}`,
-    approvers.length === 0 ? "all who may decide approvals" : approvers.join(" or "),
-    ...(approval.forbid_initiator ? ["not the one who started it"] : []),
+    approvers.length === 0 ? "decided by all who may decide approvals" : `decided by ${approvers.join(" or ")}`,
+    ...(approval.forbid_initiator ? ["not by who started it"] : []),
     ...(quorum > 1 ? [`${quorum} people have to agree`] : []),
     `within ${secondsText(timeout)}, else ${on_timeout === "fail" ? "the execution fails" : "it is rejected"}`,
     ...(editable ? ["the arguments may be changed"] : []),

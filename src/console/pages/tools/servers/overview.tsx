@@ -1,14 +1,16 @@
 /** How a server is reached, how it does on each node, and its tools. */
+
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { answer } from "../../../../programs/client/client.ts";
 import { svc } from "../../../app/session/api.ts";
+import { TextLink } from "../../../kit/controls/link.tsx";
 import { Empty, Facts, Loading, Panel, Trouble } from "../../../kit/page.tsx";
-import { Badge, Status } from "../../../kit/values/status.tsx";
+import { Badge } from "../../../kit/values/status.tsx";
 import { Copyable, inert } from "../../../kit/values/text.tsx";
 import { Ago } from "../../../kit/values/time.tsx";
 import { Annotations } from "../tool/annotations.tsx";
 import { type Server, type ServerTool, toolLink, transportWords } from "../words.ts";
+import { ServerStatus } from "./server-status.tsx";
 
 export function Overview({ server }: { readonly server: Server }) {
   return (
@@ -107,7 +109,7 @@ function Pairs({
         return (
           <li key={name} className="break-all font-mono text-xs">
             {inert(name)} <span className="text-ink-faint">{arrow ? "←" : "="}</span>{" "}
-            {link === null ? inert(value) : <Link to={link as never}>{inert(value)}</Link>}
+            {link === null ? inert(value) : <TextLink to={link}>{inert(value)}</TextLink>}
           </li>
         );
       })}
@@ -138,7 +140,7 @@ function Instances({ server }: { readonly server: Server }) {
           {instances.map((one) => (
             <li key={one.node_id} className="flex flex-col gap-1 py-2 first:pt-0 last:pb-0">
               <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
-                <Status status={one.status} />
+                <ServerStatus status={one.status} enabled />
                 <Copyable value={one.node_id} short />
                 {one.pid !== null && <span className="text-ink-soft text-xs">process {one.pid}</span>}
                 <span className="text-ink-soft text-xs">
@@ -203,9 +205,9 @@ function ToolRow({ tool }: { readonly tool: ServerTool }) {
         {tool.withheld ? (
           <span className="font-mono font-medium text-ink-soft text-xs">{inert(tool.name)}</span>
         ) : (
-          <Link to={toolLink(tool.name) as never} className="font-medium font-mono text-xs">
+          <TextLink to={toolLink(tool.name)} className="font-medium font-mono text-xs">
             {inert(tool.name)}
-          </Link>
+          </TextLink>
         )}
         {tool.withheld && <Badge tone="warn">withheld</Badge>}
         <Annotations of={tool.annotations} />

@@ -1,4 +1,5 @@
 /** The servers of tools that the tenant has, and what waits there for a person. */
+
 import { Link } from "@tanstack/react-router";
 import { Plug, ShieldAlert } from "lucide-react";
 import { answer } from "../../../../programs/client/client.ts";
@@ -8,10 +9,11 @@ import { ButtonLink } from "../../../kit/controls/button.tsx";
 import { useList } from "../../../kit/list.ts";
 import { Empty } from "../../../kit/page.tsx";
 import { type Column, DataTable } from "../../../kit/table.tsx";
-import { Badge, Status } from "../../../kit/values/status.tsx";
+import { Badge } from "../../../kit/values/status.tsx";
 import { Command, Copyable, inert } from "../../../kit/values/text.tsx";
 import { Ago } from "../../../kit/values/time.tsx";
 import { faultOf, lastCheck, renewMs, type Server, serverLink, transportWords } from "../words.ts";
+import { ServerStatus } from "./server-status.tsx";
 
 const columns: readonly Column<Server>[] = [
   {
@@ -32,7 +34,7 @@ const columns: readonly Column<Server>[] = [
     id: "status",
     title: "Status",
     width: "7.5rem",
-    cell: ({ status, enabled }) => <Status status={status} {...(enabled ? {} : { label: "disabled" })} />,
+    cell: ({ status, enabled }) => <ServerStatus status={status} enabled={enabled} />,
   },
   {
     id: "tools",
