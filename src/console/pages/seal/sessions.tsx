@@ -45,13 +45,13 @@ const columns: readonly Column<Session>[] = [
   {
     id: "id",
     title: "Session",
-    width: "minmax(9rem, 1fr)",
+    width: "minmax(6rem, 1fr)",
     cell: ({ session_id: id }) => (
       <Link
         to={sessionLink(id) as never}
         className="font-medium font-mono text-ink text-xs no-underline hover:underline"
       >
-        …{id.slice(-12)}
+        …{id.slice(-8)}
       </Link>
     ),
   },

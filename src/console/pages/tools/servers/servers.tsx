@@ -109,7 +109,7 @@ export function Servers() {
           className="flex flex-wrap items-center gap-x-3 gap-y-2 rounded-panel border border-warn/40 bg-warn-soft p-3"
         >
           <ShieldAlert aria-hidden className="size-4 shrink-0 text-warn" />
-          <p className="m-0 min-w-0 flex-1">
+          <p className="m-0 min-w-52 flex-1">
             <span className="font-medium">{name}</span> changed {countOf(withheld.length, "tool")}.{" "}
             {withheld.length === 1 ? "It" : "They"} cannot be called until a person has looked at that and accepted it.
           </p>
