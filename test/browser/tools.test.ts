@@ -52,7 +52,7 @@ describe.skipIf(chromiumPath === null)("in Chromium", () => {
   const asAdmin = async (method: string, path: string, body?: unknown) =>
     node.call(method, path, body, { Authorization: `Bearer ${await node.token(admin)}` });
 
-  test("a server is added, its finding mended at the field; a tool is called, signed, its answer inert", async () => {
+  test("a server is added, mended at its field; its tool is called, signed, shown inert", async () => {
     const { page, context, complaints } = await openWindow(browser);
     await signIn(page, node.url, "admin", "/tools/new-server");
     await page.getByLabel("Name").fill("everything");
@@ -103,7 +103,7 @@ describe.skipIf(chromiumPath === null)("in Chromium", () => {
     await context.close();
   });
 
-  test("a context is mended at its line and made; it says which rule refuses; a call waits for a person", async () => {
+  test("a context is mended at its line; it names the rule; a call waits for a person", async () => {
     const { page, context, complaints } = await openWindow(browser);
     await signIn(page, node.url, "admin", "/security-contexts/-/new");
     await page.getByLabel("Name").fill("careful");
@@ -184,7 +184,7 @@ describe.skipIf(chromiumPath === null)("in Chromium", () => {
     ["/security-contexts/careful?tab=edit", "This is what holds now."],
   ] as const;
 
-  test("who may only read sees all of it, and no control that would be refused", async () => {
+  test("a caller who may only read sees no control that would be refused", async () => {
     const { page, context } = await openWindow(browser);
     await signIn(page, node.url, "readonly");
     const control = /^(Add a server|Restart|More|Accept|Call it|New context|Delete|Save|Revoke|Make it)/;

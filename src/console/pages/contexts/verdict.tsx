@@ -8,7 +8,7 @@ import { Facts, Panel } from "../../kit/page.tsx";
 import { inert } from "../../kit/values/text.tsx";
 import { contextQuery } from "./query.ts";
 import { Denied, Rule } from "./rules.tsx";
-import { type Context, contextLink, type Verdict } from "./words.ts";
+import { type Context, constraintText, contextLink, type Verdict } from "./words.ts";
 
 const looks = {
   allowed: ["It may", "border-good/40 bg-good-soft", "text-good", CheckCircle2],
@@ -106,7 +106,7 @@ function NoRule({ verdict: { constraint, details }, tool }: Omit<VerdictProps, "
     default:
       return (
         <p className="m-0 text-ink-soft">
-          {constraint === null ? "Several rules are for it, and none fits." : inert(constraint.replaceAll("_", " "))}
+          {constraint === null ? "Several rules are for it, and none fits." : `${constraintText(constraint)}.`}
         </p>
       );
   }
@@ -124,7 +124,7 @@ function Failures({ of }: { readonly of: readonly Failure[] }) {
     <ul className="m-0 list-disc pl-5 text-xs">
       {of.map(({ code, capability_index: index, constraint }) => (
         <li key={`${String(index)} ${String(code)}`}>
-          rule {typeof index === "number" ? index + 1 : "?"}: {String(constraint ?? "").replaceAll("_", " ")}{" "}
+          rule {typeof index === "number" ? index + 1 : "?"}: {constraintText(String(constraint ?? ""))}{" "}
           <code>{String(code)}</code>
         </li>
       ))}

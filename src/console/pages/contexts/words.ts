@@ -53,7 +53,7 @@ const units = [
 ] as const;
 
 /** `3600` → `1 hour` */
-export function secondsText(seconds: number): string {
+function secondsText(seconds: number): string {
   for (const [length, unit] of units)
     if (seconds % length === 0) return `${seconds / length} ${unit}${seconds === length ? "" : "s"}`;
   return `${seconds} s`;
@@ -75,6 +75,24 @@ export function approvalWords(approval: Approval): readonly string[] {
     ...(approval.elicit ? ["an MCP client may ask its own person"] : []),
   ];
 }
+
+const constraintWords: Readonly<Record<string, string>> = {
+  effective_tools: "the manifest of the agent, or the session, does not offer it",
+  tool_pattern: "no rule opens it",
+  deny_list: "the deny list",
+  path_allowlist: "the paths of the rule",
+  command_allowlist: "the commands of the rule",
+  subcommand_allowlist: "the subcommands of the rule",
+  shell_syntax: "a line that needs a shell, which the rule does not open",
+  domain_allowlist: "the domains of the rule",
+  rate_limit: "its rate",
+  max_concurrent: "as many calls as may run at once run already",
+  context_deleted: "the context was deleted",
+};
+
+/** Why a call is refused, as verdicts and refusals name it. */
+export const constraintText = (constraint: string): string =>
+  constraintWords[constraint] ?? constraint.replaceAll("_", " ");
 
 /** A context without what the service adds, as it is written. */
 export function writtenOf({ description, capabilities, deny_list, usable_by }: Context): Record<string, unknown> {

@@ -3,6 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { answer } from "../../../../programs/client/client.ts";
 import { svc } from "../../../app/session/api.ts";
+import { useCan } from "../../../app/session/session.ts";
 import { TextLink } from "../../../kit/controls/link.tsx";
 import { Empty, Facts, Loading, Panel, Trouble } from "../../../kit/page.tsx";
 import { Badge } from "../../../kit/values/status.tsx";
@@ -129,11 +130,14 @@ function Words({ of }: { readonly of: readonly string[] }) {
 
 function Instances({ server }: { readonly server: Server }) {
   const { instances, enabled } = server;
+  const mayRestart = useCan()("tool_server:write");
   return (
     <Panel title="On the nodes">
       {instances.length === 0 ? (
         <Empty title={enabled ? "No node is connected" : "It is disabled"}>
-          {enabled ? "The first call on a node begins it there, and so does “Restart”." : "It has no process."}
+          {enabled
+            ? `The first call on a node begins it there${mayRestart ? ", and so does “Restart”" : ""}.`
+            : "It has no process and no connection, and its tools are gone."}
         </Empty>
       ) : (
         <ul className="m-0 flex list-none flex-col divide-y divide-line p-0">
@@ -185,7 +189,7 @@ function ServerTools({ server }: { readonly server: Server }) {
         <Loading className="p-4" />
       ) : items.length === 0 ? (
         <Empty title="It has listed no tools yet">
-          {status === "starting" ? "It is beginning." : "They are read when it is connected: “Restart” does that."}
+          {status === "starting" ? "It is beginning." : "They are read when it is first connected."}
         </Empty>
       ) : (
         <ul className="m-0 list-none divide-y divide-line p-0">

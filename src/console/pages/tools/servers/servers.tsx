@@ -139,7 +139,7 @@ export function Servers() {
             A server of the Model Context Protocol brings tools that agents call as <code>server.tool</code>. The
             service's own tools are there already, under “All tools”. From a terminal:
             <span className="mt-2 block">
-              <Command text="npm run -s svc -- tools servers create server.yaml" />
+              <Command text="npm run -s svc -- tools servers create tickets --endpoint https://tickets.example/mcp" />
             </span>
           </Empty>
         }

@@ -12,6 +12,7 @@ import { Facts, Panel, Trouble } from "../../../kit/page.tsx";
 import { Status } from "../../../kit/values/status.tsx";
 import { inert } from "../../../kit/values/text.tsx";
 import { Ago, durationText } from "../../../kit/values/time.tsx";
+import { constraintText } from "../../contexts/words.ts";
 import type { Trial } from "./signed-call.ts";
 import { ToolResult } from "./tool-result.tsx";
 
@@ -72,7 +73,7 @@ function Refused({ error }: { readonly error: unknown }) {
                 {typeof index === "number" ? `, rule ${index + 1}` : ""}
               </TextLink>,
             ],
-            ["Because of", typeof constraint === "string" ? constraint.replaceAll("_", " ") : null],
+            ["Because of", typeof constraint === "string" ? constraintText(constraint) : null],
             ...(attempted === undefined
               ? []
               : [["Asked for", <code key="attempted">{inert(textOf(attempted))}</code>] as const]),
