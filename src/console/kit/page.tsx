@@ -116,7 +116,7 @@ export function Empty({
         <Icon aria-hidden className="size-5" />
       </span>
       <p className="m-0 font-medium">{title}</p>
-      {children !== undefined && <div className="max-w-prose text-ink-soft">{children}</div>}
+      {children !== undefined && <div className="w-full min-w-0 max-w-prose text-ink-soft">{children}</div>}
       {actions !== undefined && <div className="mt-2 flex flex-wrap justify-center gap-2">{actions}</div>}
     </div>
   );
