@@ -1,7 +1,7 @@
 /** A new agent, from a manifest with comments. */
 import { useNavigate } from "@tanstack/react-router";
 import { Page } from "../../kit/page.tsx";
-import { Command } from "../../kit/values/text.tsx";
+import { Cli } from "../../kit/values/cli.tsx";
 import { ManifestEditor } from "./manifest-editor.tsx";
 import { template } from "./template.ts";
 
@@ -13,7 +13,7 @@ export function NewAgent() {
       about={
         <span className="flex min-w-0 flex-wrap items-center gap-2">
           Change what is below and deploy it. From a terminal:
-          <Command text="npm run -s svc -- agents deploy agent.yaml" />
+          <Cli args="agents deploy agent.yaml" />
         </span>
       }
     >
