@@ -135,7 +135,9 @@ function Members({
       width: "minmax(12rem, 2fr)",
       cell: (member) => (
         <span className="flex items-baseline gap-2">
-          <bdi className="truncate font-medium">{inert(member.name ?? member.email)}</bdi>
+          <bdi className="truncate font-medium">
+            {inert((member.name ?? member.email) || `user ${member.user_id?.slice(0, 8) ?? ""}`)}
+          </bdi>
           {member.name !== null && <bdi className="truncate text-ink-soft text-xs">{inert(member.email)}</bdi>}
           {member.user_id === me.user_id && <Badge tone="info">you</Badge>}
         </span>

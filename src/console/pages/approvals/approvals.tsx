@@ -173,8 +173,14 @@ function Inbox({ id, list }: { readonly id: string | null; readonly list: Waitin
       <div className={classes("min-w-0", id === null && "max-lg:hidden")}>
         <div className="rounded-panel border border-line bg-surface lg:sticky lg:top-4 lg:max-h-[calc(100dvh-2rem)] lg:overflow-auto">
           {id === null ? (
-            <Empty icon={InboxIcon} title="Choose what to read">
-              Press <kbd>j</kbd> for the first one.
+            <Empty icon={InboxIcon} title={rows.length === 0 ? "Nothing to read" : "Choose what to read"}>
+              {rows.length === 0 ? (
+                "What is asked stands here, with all that belongs to it."
+              ) : (
+                <>
+                  Press <kbd>j</kbd> for the first one.
+                </>
+              )}
             </Empty>
           ) : (
             <Detail

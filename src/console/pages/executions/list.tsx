@@ -14,7 +14,7 @@ import { Bulk, type BulkWork } from "../../kit/dialogs/bulk.tsx";
 import { useList } from "../../kit/list.ts";
 import { Empty, Page } from "../../kit/page.tsx";
 import { DataTable } from "../../kit/table.tsx";
-import { Command } from "../../kit/values/text.tsx";
+import { Cli } from "../../kit/values/cli.tsx";
 import { cancel, isLive, retry } from "./actions.tsx";
 import { AgentFilter } from "./agent-filter.tsx";
 import { executionColumns, type Row } from "./columns.tsx";
@@ -64,7 +64,7 @@ export function Executions() {
   return (
     <Page title="Executions">
       <FilterBar names={names}>
-        <SearchFilter name="q" label="Id, label=value, or words of those shown" />
+        <SearchFilter name="q" label="Id, label=value or words" />
         <ChoiceFilter name="status" label="Status" choices={statuses} />
         <AgentFilter />
         <StartedFilter />
@@ -114,7 +114,7 @@ export function Executions() {
               }
             >
               <p className="mt-0 mb-2">An execution is one run of an agent. From a terminal:</p>
-              <Command text="npm run -s svc -- run hello-agent" />
+              <Cli args="run hello-agent" />
             </Empty>
           )
         }

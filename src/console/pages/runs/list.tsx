@@ -13,6 +13,7 @@ import { Bulk, type BulkWork } from "../../kit/dialogs/bulk.tsx";
 import { useList } from "../../kit/list.ts";
 import { Empty, Page } from "../../kit/page.tsx";
 import { type Column, DataTable } from "../../kit/table.tsx";
+import { Cli } from "../../kit/values/cli.tsx";
 import { Status, wordsOf } from "../../kit/values/status.tsx";
 import { Copyable, inert } from "../../kit/values/text.tsx";
 import { Ago, Duration } from "../../kit/values/time.tsx";
@@ -125,7 +126,7 @@ export function Runs() {
   return (
     <Page title="Runs">
       <FilterBar names={names}>
-        <SearchFilter name="q" label="Workflow's name, or the id of a run" />
+        <SearchFilter name="q" label="Workflow, or id of a run" />
         <ChoiceFilter name="status" label="Status" choices={statuses} />
         <StartedFilter />
       </FilterBar>
@@ -148,7 +149,14 @@ export function Runs() {
             title={isFiltered ? "No run like this" : "No workflow has run yet"}
             actions={!isFiltered && <ButtonLink to="/workflows">Start a workflow</ButtonLink>}
           >
-            {isFiltered ? "Clear a filter to see more." : "Each run of a workflow stands here, the newest first."}
+            {isFiltered ? (
+              "Clear a filter to see more."
+            ) : (
+              <>
+                <p className="mt-0 mb-2">Each run of a workflow stands here, the newest first.</p>
+                <Cli args="workflows run release --input version=2.4" />
+              </>
+            )}
           </Empty>
         }
       />
