@@ -38,7 +38,8 @@ export function drawn(diagram: Diagram): string {
     graph.setNode(box.id, sizeOf(box));
     if (box.group !== null) graph.setParent(box.id, box.group);
   }
-  for (const [index, { from, to, label }] of diagram.arrows.entries())
+  // In reverse, since the layout puts what comes first to the right.
+  for (const [index, { from, to, label }] of [...diagram.arrows.entries()].reverse())
     graph.setEdge(
       from,
       to,

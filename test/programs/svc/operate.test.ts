@@ -157,6 +157,9 @@ test("nodes, doctor and api: what runs, whether it is well, any route", async ()
   expect((await says(["api", "get", "/v1/agents?limit=1"])).json.items).toEqual([]);
   const body = { input: '{"name":"by-api","capabilities":[]}' };
   expect((await says(["api", "POST", "/v1/security-contexts", "-d", "-"], body)).json.name).toBe("by-api");
+  expect((await says(["api", "GET", "/v1/security-contexts/by-api", "--get", "name"])).out).toBe("by-api\n");
+  expect((await says(["api", "GET", "/v1/security-contexts/by-api", "--get", "metadata.version"])).out).toBe("1\n");
+  expect((await says(["api", "GET", "/v1/agents", "--get", "items.0.id"])).code).toBe(4);
   expect((await says(["api", "GET", "/v1/none"])).code).toBe(4);
   expect((await says(["api", "GET", "//elsewhere.example/"])).code).toBe(2);
   expect((await says(["dead-letters", "show", crypto.randomUUID()])).code).toBe(4);
@@ -181,6 +184,11 @@ test("approvals: watched, shown, approved, rejected with a reason", async () => 
   const of = (name: string) => waiting.filter((one: { workflow_name: string }) => one.workflow_name === name);
   const [yes, no] = of("ask-all");
   expect((await says(["approvals", "show", yes.id])).out).toContain("Go on?");
+  const [newest] = (await json("approvals", "list", "--wait", "1m")).toSorted(
+    (one: { created_at: string }, other: { created_at: string }) => (one.created_at < other.created_at ? 1 : -1),
+  );
+  expect((await json("approvals", "show", "last")).id).toBe(newest.id);
+  expect((await says(["approvals", "show", "first"])).code).toBe(2);
   expect(await json("approvals", "approve", yes.id, "-m", "go")).toMatchObject({ status: "approved" });
   expect((await says(["approvals", "approve", yes.id])).code).toBe(4);
   expect((await says(["approvals", "reject", no.id])).code).toBe(2);

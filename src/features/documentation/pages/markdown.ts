@@ -90,7 +90,9 @@ export function render(page: string, source: string, addresses: Addresses): Rend
           const inner = cells.map((cell) => `<td>${this.parser.parseInline(cell.tokens)}</td>`).join("");
           return `<tr${anchor === null ? "" : ` id="${escaped(anchor)}"`}>${inner}</tr>`;
         });
-        const label = token.header.map((cell) => plainText(cell.tokens)).join(", ");
+        const columns = token.header.map((cell) => plainText(cell.tokens)).join(", ");
+        // Tables of one page with the same columns are told apart by where they stand.
+        const label = [headings.at(-1)?.text, columns].filter((part) => part !== undefined).join(": ");
         return `<div class="table${token.header.length > 3 ? " many" : ""}" role="region" tabindex="0" aria-label="Table: ${escaped(label)}"><table><thead><tr>${head}</tr></thead><tbody>${body.join("\n")}</tbody></table></div>\n`;
       },
       link({ href, title: hint, tokens: inner }) {

@@ -13,7 +13,7 @@ const root = join(import.meta.dir, "../../../..");
 const checkedOut = ["actors", "deploy", "docker", "docs", "node_modules", "package-lock.json", "package.json", "src"];
 
 /** Like a fresh checkout; its files are those of this one. */
-export function checkout(name: string): string {
+function checkout(name: string): string {
   const folder = scratch(name);
   for (const one of [...checkedOut, "docker-compose.yml", "Dockerfile", "tsconfig.json"])
     symlinkSync(join(root, one), join(folder, one));
