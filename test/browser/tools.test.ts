@@ -108,12 +108,13 @@ describe.skipIf(chromiumPath === null)("in Chromium", () => {
     await signIn(page, node.url, "admin", "/security-contexts/-/new");
     await page.getByLabel("Name").fill("careful");
     await write(page, "capabilities:\n  - tool_pattern: everything.*\n    approve: {}\n");
-    await page.getByRole("button", { name: "Make it" }).click();
     await page.getByRole("list", { name: "Findings" }).getByText("line 3").waitFor();
+    expect(await page.getByRole("button", { name: "Make it" }).isDisabled()).toBe(true);
     const rules =
       "capabilities:\n  - tool_pattern: everything.*\n    approval: { quorum: 1 }\n" +
       "  - { tool_pattern: fs.*, path_allowlist: [/workspace] }\ndeny_list: [fs.delete]\n";
     await write(page, rules);
+    await page.getByText("Valid. careful can be named at once").waitFor();
     await page.getByRole("button", { name: "Make it" }).click();
     await page.getByText("A person is asked about every call").waitFor();
 

@@ -10171,6 +10171,9 @@ export interface operations {
     };
     postSecurityContexts: {
         parameters: {
+            query?: {
+                dry_run?: boolean | undefined;
+            } | undefined;
             header?: {
                 "Idempotency-Key"?: string | undefined;
             } | undefined;
@@ -10181,6 +10184,11 @@ export interface operations {
             };
         };
         responses: {
+            200: {
+                content: {
+                    "application/json": components["schemas"]["SecurityContext"];
+                };
+            };
             201: {
                 content: {
                     "application/json": components["schemas"]["SecurityContext"];
@@ -10204,6 +10212,9 @@ export interface operations {
     };
     putSecurityContextsByName: {
         parameters: {
+            query?: {
+                dry_run?: boolean | undefined;
+            } | undefined;
             header?: {
                 "If-Match"?: string | undefined;
             } | undefined;
