@@ -16,6 +16,7 @@ import {
   ReplaceBody,
   ReplaceHeaders,
   VerdictBody,
+  WriteQuery,
 } from "./schema.ts";
 import { type ContextService, versionMismatch } from "./service.ts";
 
@@ -55,18 +56,18 @@ export function contextRoutes({ sql, service, evaluate, newId }: ContextRoutesOp
       ...write,
       body: jsonBody(CreateBody, { limit }),
       headers: IdempotencyHeaders,
-      responses: { 201: ContextBody },
+      query: WriteQuery,
+      responses: { 200: ContextBody, 201: ContextBody },
       refusals: ["quota_exceeded", "operator_required", "context_exists"],
-      handler: (call) =>
-        idempotent(
-          call,
-          sql,
-          async (id) => {
-            const made = await service.create(call, id, call.body);
-            return reply(201, made, etag(made));
-          },
-          newId,
-        ),
+      handler: async (call) => {
+        if (call.query.dry_run === true)
+          return reply(200, await service.foresee(call, call.body.name, call.body, true));
+        const create = async (id: string) => {
+          const made = await service.create(call, id, call.body);
+          return reply(201, made, etag(made));
+        };
+        return idempotent(call, sql, create, newId);
+      },
     }),
     defineRoute({
       method: "GET",
@@ -88,11 +89,14 @@ export function contextRoutes({ sql, service, evaluate, newId }: ContextRoutesOp
       ...write,
       params: ContextPath,
       body: jsonBody(ReplaceBody, { limit }),
+      query: WriteQuery,
       headers: ReplaceHeaders,
       responses: { 200: ContextBody },
       refusals: ["operator_required", "security_context_not_found", "version_mismatch"],
       handler: async (call) => {
         const condition = conditionOf(call.request.headers);
+        if (call.query.dry_run === true)
+          return reply(200, await service.foresee(call, call.params.name, call.body, false));
         const replaced = await service.replace(call, call.params.name, newId(), call.body, condition);
         return reply(200, replaced, etag(replaced));
       },

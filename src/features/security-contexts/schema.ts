@@ -67,6 +67,12 @@ export const ReplaceHeaders = Type.Object({
 
 export const ListQuery = Type.Object({ ...pagingQuery });
 
+export const WriteQuery = Type.Object({
+  dry_run: Type.Optional(
+    Type.Boolean({ description: "Answers what would be stored, or what is wrong with it, and stores nothing" }),
+  ),
+});
+
 export const DeleteQuery = Type.Object({
   force: Type.Optional(
     Type.Boolean({ description: "Also while a deployed agent names it, whose calls are refused from then on" }),

@@ -47,7 +47,7 @@ export function createContextService({ records, contexts, audit, namedByAgents, 
   async function find(tenant: string, name: string, tx?: Transaction): Promise<ContextRow> {
     const row =
       (tx === undefined ? await records.find(tenant, name) : await records.lock(tx, tenant, name)) ?? brought(name);
-    if (row === null) throw new Problem("security_context_not_found", "There is no such security context");
+    if (row === null) throw contextNotFound();
     return row;
   }
 
@@ -80,7 +80,7 @@ export function createContextService({ records, contexts, audit, namedByAgents, 
       const row = await records.exclusively(holder, async (tx) => {
         const isBrought = systemContext(body.name) !== null && (await records.find(holder, body.name, tx)) === null;
         const made = isBrought ? null : await records.create(tx, caller.tenant, context, workId);
-        if (made === null) throw new Problem("context_exists", `There is a security context ${body.name} already`);
+        if (made === null) throw contextExists(body.name);
         if (!made.isNew) return made.row;
         if ((await records.count(tx, holder)) > maxContexts) {
           throw new Problem("quota_exceeded", `A tenant has at most ${maxContexts} security contexts`);
@@ -90,6 +90,24 @@ export function createContextService({ records, contexts, audit, namedByAgents, 
       });
       contexts.changed(holder);
       return bodyOf(row);
+    },
+
+    /**
+     * What would be stored; nothing is.
+     * @param isNew whether there may be none of that name yet, else there has to be one
+     * @throws Problem as `create` and `replace`, but for the quota and the condition
+     */
+    async foresee(caller: Caller, name: string, body: ReplaceBody, isNew: boolean): Promise<ContextBody> {
+      if (body.name !== undefined && body.name !== name) throw invalidField("name", "must be the name in the path");
+      const at = new Date(now());
+      const context = written(caller, name, body, at);
+      const holder = holderOf(caller.tenant, name);
+      const row = (await records.find(caller.tenant, name)) ?? brought(name);
+      if (isNew && row !== null) throw contextExists(name);
+      if (!isNew && row === null) throw contextNotFound();
+      const since = row === null || row.created_at.getTime() === 0 ? at : row.created_at;
+      const version = (row?.version ?? 0) + 1;
+      return bodyOf({ ...context, tenant: holder, version, created_at: since, updated_at: at });
     },
 
     /**
@@ -154,6 +172,8 @@ function requireWriter({ identity }: Caller, name: string): void {
   }
 }
 
+const contextNotFound = () => new Problem("security_context_not_found", "There is no such security context");
+const contextExists = (name: string) => new Problem("context_exists", `There is a security context ${name} already`);
 const inUse = (message: string) => new Problem("context_in_use", message);
 
 export const versionMismatch = (version?: number) =>

@@ -10188,6 +10188,9 @@ export interface operations {
     };
     postSecurityContexts: {
         parameters: {
+            query?: {
+                dry_run?: boolean | undefined;
+            } | undefined;
             header?: {
                 "Idempotency-Key"?: string | undefined;
             } | undefined;
@@ -10198,6 +10201,11 @@ export interface operations {
             };
         };
         responses: {
+            200: {
+                content: {
+                    "application/json": components["schemas"]["SecurityContext"];
+                };
+            };
             201: {
                 content: {
                     "application/json": components["schemas"]["SecurityContext"];
@@ -10221,6 +10229,9 @@ export interface operations {
     };
     putSecurityContextsByName: {
         parameters: {
+            query?: {
+                dry_run?: boolean | undefined;
+            } | undefined;
             header?: {
                 "If-Match"?: string | undefined;
             } | undefined;

@@ -138,6 +138,22 @@ test("contexts that begin with svc- are written by operators only, and bind at o
   expect((await call("DELETE", "/svc-nothing", undefined, root)).status).toBe(200);
 });
 
+test("a dry run tells what would be stored, or what is wrong, and stores nothing", async () => {
+  const dry = (method: string, name: string, body: object) => call(method, `${name}?dry_run=true`, body);
+  const made = await dry("POST", "", { name: "foreseen", ...build });
+  expect([made.status, made.body.metadata.version]).toEqual([200, 1]);
+  expect((await call("GET", "/foreseen")).status).toBe(404);
+  expect((await dry("PUT", "/foreseen", build)).status).toBe(404);
+  await call("POST", "", { name: "foreseen", ...build });
+  expect((await dry("POST", "", { name: "foreseen", ...build })).body.code).toBe("context_exists");
+  const replaced = await dry("PUT", "/foreseen", { deny_list: ["fs.*"] });
+  expect([replaced.status, replaced.body.metadata.version, replaced.body.deny_list]).toEqual([200, 2, ["fs.*"]]);
+  expect((await call("GET", "/foreseen")).body).toMatchObject({ metadata: { version: 1 }, deny_list: ["fs.delete"] });
+  const faulty = { capabilities: [{ tool_pattern: "fs.*", approval: { when: "(" } }] };
+  const { status, body } = await dry("PUT", "/foreseen", faulty);
+  expect([status, body.issues[0].path]).toEqual([422, "capabilities.0.approval.when"]);
+});
+
 test("evaluate tells the codes of refusals and changes no counter", async () => {
   await call("POST", "", { name: "paper", ...build });
   const git = { command: "git", args: ["status"] };

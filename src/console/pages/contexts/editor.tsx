@@ -1,6 +1,6 @@
-/** A security context as text: written anew as a whole; what the service finds wrong stands at its line. */
+/** A security context as text: checked by the service while it is typed, its findings at their lines; written as a whole. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { CircleAlert, Save } from "lucide-react";
+import { CheckCircle2, CircleAlert, Save } from "lucide-react";
 import { useMemo, useState } from "react";
 import { answer } from "../../../programs/client/client.ts";
 import { ApiError } from "../../../programs/client/errors.ts";
@@ -12,6 +12,7 @@ import { Dialog } from "../../kit/dialogs/dialog.tsx";
 import { tell } from "../../kit/dialogs/toast.tsx";
 import { Loading, Panel, Trouble } from "../../kit/page.tsx";
 import { inert } from "../../kit/values/text.tsx";
+import { useSettled } from "../../kit/values/time.tsx";
 import { brokenIn, located } from "../agents/findings.ts";
 import { readContext, textOf, type Written } from "./findings.ts";
 import { type Context, writtenOf } from "./words.ts";
@@ -31,6 +32,11 @@ export function ContextEditor({ context }: { readonly context: Context }) {
       stored={stored.data}
       verb="Save"
       about={`Saving makes version ${metadata.version + 1}. It binds running executions and sessions within five seconds.`}
+      checked={name}
+      onCheck={(written) => {
+        const params = { path: { name }, query: { dry_run: true } };
+        return answer(svc.PUT("/v1/security-contexts/{name}", { params, body: written }));
+      }}
       onSave={async (written) => {
         const params = { path: { name }, header: { "If-Match": `"${metadata.version}"` } };
         const saved = await answer(svc.PUT("/v1/security-contexts/{name}", { params, body: written }));
@@ -48,22 +54,29 @@ interface TextEditorProps {
   readonly verb: string;
   readonly about: string;
   readonly disabled?: boolean;
+  /** What the check depends on beside the text. */
+  readonly checked: string;
+  /** Says what the service thinks of it, and stores nothing. */
+  readonly onCheck: (written: Written) => Promise<unknown>;
   readonly onSave: (written: Written) => Promise<unknown>;
 }
 
-export function TextEditor({ first, stored, verb, about, disabled = false, onSave }: TextEditorProps) {
+export function TextEditor(props: TextEditorProps) {
+  const { first, stored, verb, about, disabled = false, onSave } = props;
   const [text, setText] = useState(first);
   const [busy, setBusy] = useState(false);
   const [isCompared, compare] = useState(false);
   /** Of the text that was refused. */
   const [refused, setRefused] = useState<{ readonly text: string; readonly error: unknown } | null>(null);
-  const broken = useMemo(() => brokenIn(text), [text]);
-  const error = refused?.text === text ? refused.error : null;
-  const findings = useMemo(() => {
-    if (broken.length > 0) return broken;
-    return error instanceof ApiError ? located(text, error.issues) : [];
-  }, [broken, error, text]);
   const isChanged = text !== stored;
+  const check = useCheck(props, text, isChanged);
+  const refusal = refused?.text === text ? refused.error : null;
+  const error = refusal ?? check.error;
+  const findings = useMemo(() => {
+    if (check.broken.length > 0) return check.broken;
+    return error instanceof ApiError ? located(text, error.issues) : [];
+  }, [check.broken, error, text]);
+  const isFaulty = check.broken.length > 0 || error !== null;
   const save = async () => {
     setBusy(true);
     setRefused(null);
@@ -95,7 +108,7 @@ export function TextEditor({ first, stored, verb, about, disabled = false, onSav
             small
             look="primary"
             busy={busy}
-            disabled={disabled || !isChanged || broken.length > 0}
+            disabled={disabled || !isChanged || isFaulty}
             onClick={() => void save()}
           >
             <Save aria-hidden />
@@ -109,9 +122,9 @@ export function TextEditor({ first, stored, verb, about, disabled = false, onSav
         {findings.length > 0 ? (
           <Findings of={findings} />
         ) : error !== null ? (
-          <Trouble title="It was not saved" error={error} />
+          <Trouble {...(refusal === null ? {} : { title: "It was not saved" })} error={error} />
         ) : (
-          <p className="m-0 text-ink-soft">{isChanged ? about : "This is what holds now."}</p>
+          <Standing isChanged={isChanged} isValid={check.isValid} about={about} />
         )}
       </div>
       <Dialog
@@ -124,6 +137,48 @@ export function TextEditor({ first, stored, verb, about, disabled = false, onSav
         <Difference before={stored ?? ""} after={text} language="yaml" />
       </Dialog>
     </Panel>
+  );
+}
+
+/** What is wrong with a text: no YAML at all, or what the service says of it once typing pauses. */
+function useCheck({ checked, onCheck }: TextEditorProps, text: string, isChanged: boolean) {
+  const broken = useMemo(() => brokenIn(text), [text]);
+  const settled = useSettled(text, 500);
+  const isSettled = settled === text;
+  const { data } = useQuery({
+    queryKey: ["security-context-check", checked, settled],
+    // What is wrong is what is asked for: it is no failure of the question.
+    queryFn: async () => ({
+      error: await readContext(settled)
+        .then(onCheck)
+        .then(
+          () => null,
+          (failure: unknown) => failure,
+        ),
+    }),
+    enabled: isChanged && isSettled && broken.length === 0,
+    gcTime: 10_000,
+  });
+  const told = isSettled ? data : undefined;
+  return { broken, error: told?.error ?? null, isValid: told?.error === null };
+}
+
+function Standing({
+  isChanged,
+  isValid,
+  about,
+}: {
+  readonly isChanged: boolean;
+  readonly isValid: boolean;
+  readonly about: string;
+}) {
+  if (!isChanged) return <p className="m-0 text-ink-soft">This is what holds now.</p>;
+  if (!isValid) return <p className="m-0 text-ink-soft">Checking …</p>;
+  return (
+    <p className="m-0 flex items-center gap-1.5">
+      <CheckCircle2 aria-hidden className="size-3.5 shrink-0 text-good" />
+      Valid. {about}
+    </p>
   );
 }
 

@@ -15,6 +15,9 @@ import { contextLink, template } from "./words.ts";
 
 const pattern = /^[a-z][a-z0-9-]{0,62}$/;
 
+/** Stands for the name while there is none. */
+const unnamed = "not-yet-named";
+
 export function NewContext() {
   const queries = useQueryClient();
   const navigate = useNavigate();
@@ -50,6 +53,11 @@ export function NewContext() {
         verb="Make it"
         about={trimmed === "" ? "It needs a name." : `${trimmed} can be named at once by those who may.`}
         disabled={!pattern.test(trimmed)}
+        checked={pattern.test(trimmed) ? trimmed : unnamed}
+        onCheck={(written) => {
+          const body = { ...written, name: pattern.test(trimmed) ? trimmed : unnamed };
+          return answer(svc.POST("/v1/security-contexts", { params: { query: { dry_run: true } }, body }));
+        }}
         onSave={async (written) => {
           const body = { ...written, name: trimmed };
           const made = await answer(svc.POST("/v1/security-contexts", { params: {}, body }));

@@ -94,24 +94,40 @@ const constraintWords: Readonly<Record<string, string>> = {
 export const constraintText = (constraint: string): string =>
   constraintWords[constraint] ?? constraint.replaceAll("_", " ");
 
-/** A context without what the service adds, as it is written. */
+/** A context without what the service adds, as it is written: members in the order in which they are read. */
 export function writtenOf({ description, capabilities, deny_list, usable_by }: Context): Record<string, unknown> {
   return {
     ...(description === null ? {} : { description }),
-    capabilities: capabilities.map(withoutNulls),
+    capabilities: capabilities.map(capabilityOf),
     deny_list,
     ...(usable_by === null ? {} : { usable_by }),
   };
 }
 
-function withoutNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutNulls);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(([, member]) => member !== null)
-      .map(([name, member]) => [name, withoutNulls(member)]),
+const members = [
+  ...["tool_pattern", "path_allowlist", "command_allowlist", "subcommand_allowlist", "domain_allowlist"],
+  ...["rate_limit", "max_response_size", "max_concurrent", "max_timeout_secs"],
+] as const;
+
+function capabilityOf(capability: Capability): Record<string, unknown> {
+  const given: Readonly<Record<string, unknown>> = capability;
+  const plain = members.flatMap((name) => (given[name] == null ? [] : [[name, given[name]] as const]));
+  const { approval } = capability;
+  return { ...Object.fromEntries(plain), ...(approval == null ? {} : { approval: approvalOf(approval) }) };
+}
+
+/** What an approval says without being written. */
+const usualApproval: Approval = {
+  ...{ when: null, approvers: [], forbid_initiator: false, quorum: 1, timeout_seconds: 3_600 },
+  ...{ on_timeout: "reject", editable: false, remember: null, elicit: false },
+};
+
+function approvalOf(approval: Approval): Partial<Approval> {
+  const given: Readonly<Record<string, unknown>> = approval;
+  const unusual = Object.entries(usualApproval).filter(
+    ([name, usual]) => JSON.stringify(given[name]) !== JSON.stringify(usual),
   );
+  return Object.fromEntries(unusual.map(([name]) => [name, given[name]]));
 }
 
 export const template = `# What calls may be made, in the order in which the rules are tried.
