@@ -213,14 +213,14 @@ describe.skipIf(chromiumPath === null)("in Chromium", () => {
         `/console${path.replace(/\$\w+/, nothing)}`,
       );
       // Each refusal has an id of its own: the one of the page before does not count.
-      const seen = await page
+      const seen: string | null = await page
         .waitForFunction(
-          (before) => {
+          (before: string | null) => {
             const text = document.querySelector("main [role=alert]")?.textContent ?? null;
             const isNew = text !== null && text !== before && document.querySelectorAll("h1").length === 1;
             return isNew ? text : null;
           },
-          last,
+          last as string | null,
           { timeout: 5_000 },
         )
         .then((found) => found.jsonValue())
