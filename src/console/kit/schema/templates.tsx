@@ -31,7 +31,7 @@ function FieldTemplate(props: FieldTemplateProps<unknown>) {
     <div className="flex min-w-0 flex-1 flex-col gap-1">
       {isNamed && !isAdditional && (
         <label htmlFor={id} className="font-medium text-ink-soft text-xs">
-          {inert(label)}
+          {label === "" ? "Input" : inert(label)}
           {required ? (
             <span className="ml-1 text-bad" title="required">
               *

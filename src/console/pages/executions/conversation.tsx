@@ -5,9 +5,10 @@ import { useCan } from "../../app/session/session.ts";
 import { Button } from "../../kit/controls/button.tsx";
 import { Empty } from "../../kit/page.tsx";
 import { Value } from "../../kit/values/json.tsx";
-import { Badge, Status } from "../../kit/values/status.tsx";
+import { Badge } from "../../kit/values/status.tsx";
 import { inert, Lines } from "../../kit/values/text.tsx";
 import type { Turn } from "./span.ts";
+import { SpanStatus } from "./span-status.tsx";
 import type { Story } from "./story.ts";
 
 /** So many turns are drawn at first. */
@@ -69,7 +70,7 @@ function TurnView({ turn, before }: { readonly turn: Turn; readonly before: Turn
             <div className="mb-2 flex flex-wrap items-center gap-2 text-xs">
               <Wrench aria-hidden className="size-3.5 text-ink-faint" />
               <code className="font-medium">{inert(call.name)}</code>
-              <Status status={call.status} bare />
+              <SpanStatus span={call} bare />
               {call.facts.map(([name, value]) => (
                 <Badge key={name}>
                   {name} {value}

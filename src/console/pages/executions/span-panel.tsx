@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ArrowRight, X } from "lucide-react";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 import { answer } from "../../../programs/client/client.ts";
 import { svc } from "../../app/session/api.ts";
 import { useCan } from "../../app/session/session.ts";
@@ -12,6 +12,7 @@ import { Status } from "../../kit/values/status.tsx";
 import { Copyable, inert, Lines } from "../../kit/values/text.tsx";
 import { durationText, useNow } from "../../kit/values/time.tsx";
 import type { Span } from "./span.ts";
+import { SpanStatus } from "./span-status.tsx";
 import { spanIcons } from "./waterfall.tsx";
 
 export function SpanPanel({
@@ -25,6 +26,12 @@ export function SpanPanel({
 }) {
   const present = useNow();
   const can = useCan();
+  const box = useRef<HTMLElement>(null);
+  // Chosen in a long list, it would come up below the edge of the window.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each step that is chosen is brought into view
+  useEffect(() => {
+    box.current?.scrollIntoView({ block: "nearest" });
+  }, [span.id]);
   const Icon = spanIcons[span.kind];
   const facts: (readonly [string, ReactNode])[] = [
     ["Began", `${durationText(span.start - first)} after the first step`],
@@ -39,11 +46,11 @@ export function SpanPanel({
   ];
   const hidden = !can("execution:logs") && (span.kind === "model" || span.kind === "tool");
   return (
-    <section aria-label={`Step: ${inert(span.name)}`} className="border-line border-t">
+    <section ref={box} aria-label={`Step: ${inert(span.name)}`} className="scroll-my-4 border-line border-t">
       <header className="flex flex-wrap items-center gap-x-2.5 gap-y-1 px-4 pt-3">
         <Icon aria-hidden className="size-4 text-ink-soft" />
         <h3 className="m-0 min-w-0 break-words font-semibold">{inert(span.name)}</h3>
-        <Status status={span.status} />
+        <SpanStatus span={span} />
         {span.childId !== null && (
           <ButtonLink small to="/executions/$id" params={{ id: span.childId }}>
             Open the execution

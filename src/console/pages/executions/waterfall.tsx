@@ -3,10 +3,11 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { Bot, Box, BrainCircuit, Gavel, GitBranch, Info, type LucideIcon, Repeat2, Wrench } from "lucide-react";
 import { type KeyboardEvent, useMemo, useRef } from "react";
 import { classes } from "../../kit/controls/classes.ts";
-import { Status, toneOf } from "../../kit/values/status.tsx";
+import { toneOf } from "../../kit/values/status.tsx";
 import { inert } from "../../kit/values/text.tsx";
 import { durationText, useNow } from "../../kit/values/time.tsx";
 import type { Span, SpanKind } from "./span.ts";
+import { exitOf, SpanStatus } from "./span-status.tsx";
 import type { Story } from "./story.ts";
 
 const rowHeight = 30;
@@ -148,6 +149,7 @@ function Row({
   const width = ((until - span.start) / total) * 100;
   const isBad = toneOf(span.status) === "bad" || span.status === "refused";
   const isPoint = span.kind === "note";
+  const code = exitOf(span);
   const took = durationText(until - span.start);
   const isRight = left + width > 72;
   return (
@@ -172,9 +174,9 @@ function Row({
         <span className={classes("min-w-0 truncate", span.kind === "iteration" && "font-medium")}>
           {inert(span.name)}
         </span>
-        {(span.end === null || isBad || span.status === "waiting") && (
-          <span className="shrink-0 max-sm:w-3.5 max-sm:overflow-hidden">
-            <Status status={span.status} bare />
+        {(span.end === null || isBad || code !== null || span.status === "waiting") && (
+          <span className={classes("shrink-0", code === null && "max-sm:w-3.5 max-sm:overflow-hidden")}>
+            <SpanStatus span={span} bare />
           </span>
         )}
         {span.tokens !== null && (
@@ -190,7 +192,7 @@ function Row({
             isPoint ? "w-1.5 rounded-full" : "min-w-0.5",
             span.kind === "iteration" && "h-1.5",
             span.kind === "sandbox" && "h-1 opacity-70",
-            isBad ? "bg-bad" : barColours[span.kind],
+            isBad ? "bg-bad" : code === null ? barColours[span.kind] : "bg-warn",
             span.end === null && "pulse",
           )}
           style={{ left: `min(${left}%, calc(100% - 4px))`, ...(isPoint ? {} : { width: `${width}%` }) }}
