@@ -151,7 +151,7 @@ describe.skipIf(chromiumPath === null)("in Chromium", () => {
     await Promise.all([first.context.close(), second.context.close()]);
   });
 
-  test("several approvals are decided at once, and one that another person decided is told", async () => {
+  test("several approvals are decided at once; one that was decided before is told", async () => {
     const { page, context, complaints } = await openWindow(browser);
     await Promise.all(["one", "two", "three"].map(begin));
     const waiting = async (): Promise<{ id: string; prompt: string }[]> =>
