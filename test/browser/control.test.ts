@@ -109,6 +109,26 @@ describe.skipIf(chromiumPath === null)("in Chromium", () => {
     await context.close();
   });
 
+  test("a key is made, rotated and revoked; it is shown once", async () => {
+    const { page, context, complaints } = await openWindow(browser);
+    await signIn(page, node.url, "admin", "/api-keys");
+    await page.getByRole("button", { name: "New API key" }).first().click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Name").fill("ci");
+    await dialog.getByRole("checkbox").first().click();
+    await dialog.getByRole("button", { name: "Create" }).click();
+    const shown = page.getByRole("dialog", { name: "Your new key" });
+    await shown.getByRole("button", { name: "I have kept it" }).click();
+    await page.getByRole("button", { name: "Rotate" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Rotate" }).click();
+    await shown.getByRole("button", { name: "I have kept it" }).click();
+    await page.getByRole("button", { name: "Revoke" }).first().click();
+    await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
+    await page.getByText("revoked").first().waitFor();
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
   test("axe finds nothing serious on the pages, in light and dark", async () => {
     const id = await send("orders", { order: 7 });
     const source = (await asAdmin("GET", "/v1/stimulus-routes")).body.items[0].id;

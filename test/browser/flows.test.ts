@@ -51,6 +51,16 @@ spec:
     STOPPED: { kind: System, command: noop, outcome: failed, transitions: [] }
 `;
 
+/** Two versions: the second one has no state HOLD. */
+const parcel = released.replaceAll("name: ship", "name: parcel");
+const parcels = [
+  parcel,
+  parcel
+    .replace('"1.0.0"', '"1.1.0"')
+    .replace("approved, target: HOLD", "approved, target: DONE")
+    .replace(/ {4}HOLD:[\s\S]*?(?= {4}DONE:)/, ""),
+];
+
 let stores: TestStores;
 let node: NodeProcess;
 let browser: Browser;
@@ -63,8 +73,10 @@ describe.skipIf(chromiumPath === null)("in Chromium", () => {
     const env = { SVC_PORT: String(port), SVC_PUBLIC_URL: `http://127.0.0.1:${port}` };
     [node, browser] = await Promise.all([startNodeProcess(stores, { env }), launchBrowser()]);
     const token = await admin();
-    const answer = await node.call("POST", "/v1/workflows", released, { Authorization: `Bearer ${token}` });
-    expect(answer.status).toBe(200);
+    for (const text of [released, ...parcels]) {
+      const answer = await node.call("POST", "/v1/workflows", text, { Authorization: `Bearer ${token}` });
+      expect(answer.status).toBe(200);
+    }
   });
   afterAll(async () => {
     await browser?.close();
@@ -139,6 +151,81 @@ describe.skipIf(chromiumPath === null)("in Chromium", () => {
     await Promise.all([first.context.close(), second.context.close()]);
   });
 
+  test("several approvals are decided at once; one that was decided before is told", async () => {
+    const { page, context, complaints } = await openWindow(browser);
+    await Promise.all(["one", "two", "three"].map(begin));
+    const waiting = async (): Promise<{ id: string; prompt: string }[]> =>
+      (await node.call("GET", "/v1/human-approvals", undefined, { Authorization: `Bearer ${await admin()}` })).body
+        .items;
+    const rows = await until(
+      async () => {
+        const found = (await waiting()).filter(({ prompt }) => / (one|two|three)$/.test(prompt));
+        return found.length === 3 ? found : null;
+      },
+      { what: "three approvals" },
+    );
+    await signIn(page, node.url, "admin", "/approvals?q=crate");
+    for (const note of ["one", "two", "three"]) await page.getByText(`Ship crate? ${note}`).waitFor();
+    await page.getByRole("checkbox", { name: "Select all" }).click();
+    await page.getByRole("button", { name: "Reject 3" }).click();
+    const dialog = page.getByRole("dialog");
+    const verb = dialog.getByRole("button", { name: "Reject them" });
+    // A reason is needed.
+    expect(await verb.isDisabled()).toBe(true);
+    await dialog.getByLabel("The reason, for all of them").fill("not today");
+    const first = rows[0]?.id ?? "";
+    await node.call("POST", `/v1/human-approvals/${first}/approve`, {}, { Authorization: `Bearer ${await admin()}` });
+    await verb.click();
+    const outcomes = dialog.getByRole("list", { name: "What came of each" }).getByRole("listitem");
+    await dialog.getByText("2 of 3 done, 1 refused").waitFor();
+    expect((await outcomes.allInnerTexts()).map((text) => text.split("\n").at(-1)).sort()).toEqual([
+      "already decided: approved",
+      "rejected",
+      "rejected",
+    ]);
+    await dialog.getByRole("button", { name: "Close" }).last().click();
+    await page.getByText("Nothing waits for a decision").waitFor();
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  test("the day is drawn over time, and a bar leads to what was started then", async () => {
+    const { page, context, complaints } = await openWindow(browser);
+    const id = await begin("drawn");
+    await signIn(page, node.url, "admin", "/");
+    const chart = page.getByRole("slider", { name: /^Workflow runs/ });
+    await until(async () => (await chart.getAttribute("aria-valuetext"))?.includes("running") === true, {
+      what: "the run in the last bar",
+    });
+    await chart.locator("canvas").waitFor();
+    await chart.focus();
+    await chart.press("End");
+    await chart.press("Enter");
+    await page.waitForURL(/\/runs\?after=.*before=/);
+    await page.getByText(`…${id.slice(-4)}`).waitFor();
+    // A quarter of an hour in which nothing was.
+    await go(page, "/runs?after=2020-01-01T00:00:00.000Z&before=2020-01-01T00:15:00.000Z");
+    await page.getByText("No run like this").waitFor();
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  test("two versions are compared by an address, state by state", async () => {
+    const { page, context, complaints } = await openWindow(browser);
+    await signIn(page, node.url, "admin", "/workflows/parcel?tab=versions");
+    const list = card(page, "What differs")
+      .or(page.locator("section", { hasText: "What differs" }))
+      .first();
+    await list.getByText("1 state removed").waitFor();
+    await list.getByText("1 state changed").waitFor();
+    await page.getByRole("button", { name: /^HOLD\W+Wait, removed/ }).waitFor();
+    await page.getByRole("button", { name: "The other way round" }).click();
+    await page.waitForURL(/from=1\.1\.0/);
+    await list.getByText("1 state added").waitFor();
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
   const run = async (id: string) =>
     (await node.call("GET", `/v1/workflows/executions/${id}`, undefined, { Authorization: `Bearer ${await admin()}` }))
       .body;
@@ -207,6 +294,8 @@ describe.skipIf(chromiumPath === null)("in Chromium", () => {
         ["/runs", "waiting"],
         [`/runs/${id}`, "Waits for a person"],
         ["/approvals", "Choose what to read"],
+        ["/", "Workflow runs started"],
+        ["/workflows/parcel?tab=versions", "Both in one graph"],
       ] as const) {
         await go(page, path);
         await page.getByRole("main").getByText(seen, { exact: true }).first().waitFor();

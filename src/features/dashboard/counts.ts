@@ -27,7 +27,7 @@ export interface Counts {
   readonly series: Series;
 }
 
-export const bucketSeconds = 900;
+const bucketSeconds = 900;
 const piecesPerBucket = (bucketSeconds * 1_000) / pieceMs;
 const windowMs = 24 * 3_600_000;
 /** Views of which the counts are kept. */

@@ -1,5 +1,6 @@
 /** A window counted in pieces: what lies behind and cannot have changed is not counted again, and nothing is missed. */
 import { expect, test } from "bun:test";
+import { createCounts } from "../../../src/features/dashboard/counts.ts";
 import { inAll, inPieces, pieceMs } from "../../../src/features/dashboard/pieces.ts";
 import type { CountPieces } from "../../../src/runtime/reads/spans.ts";
 
@@ -74,4 +75,40 @@ test("a small window is counted as it is", async () => {
   expect(inAll(await counted(null, begin))).toEqual(new Map([["completed", 1]]));
   things.pop();
   expect(inAll(await counted(null, begin))).toEqual(new Map());
+});
+
+test("what was started is told by the quarter of an hour, by what it is now", async () => {
+  const of = (statuses: Readonly<Record<string, number>>) => new Map(Object.entries(statuses));
+  const none = async () => new Map();
+  const quarter = 3;
+  const first = Math.floor(begin / pieceMs / quarter) * quarter;
+  const counted = createCounts(
+    {
+      executions: async () =>
+        new Map([
+          [first + quarter, of({ completed: 1 })],
+          [first, of({ completed: 2, failed: 1 })],
+          [first + 2, of({ failed: 4 })],
+        ]),
+      runs: async () => new Map([[first + quarter + 1, of({ running: 1 })]]),
+      stimuli: none,
+      incidents: async () => 0,
+      violations: async () => 0,
+      activeSwarms: async () => 0,
+    },
+    () => begin + day,
+  );
+  const { executions, runs, byStatus, series } = await counted("acme");
+  expect({ executions, runs, byStatus }).toMatchObject({
+    executions: 8,
+    runs: 1,
+    byStatus: { completed: 3, failed: 5, pending: 0 },
+  });
+  expect(series).toEqual({
+    bucket_seconds: 900,
+    buckets: [
+      { at: new Date(first * pieceMs).toISOString(), executions: { completed: 2, failed: 5 }, runs: {} },
+      { at: new Date((first + quarter) * pieceMs).toISOString(), executions: { completed: 1 }, runs: { running: 1 } },
+    ],
+  });
 });

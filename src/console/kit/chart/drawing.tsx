@@ -146,11 +146,29 @@ function placeOf(drawn: UPlot | null, { at, stepSeconds }: Bars, bar: number): P
   return { left, width: offset + drawn.valToPos(begun + stepSeconds, "x") - left, whole: drawn.width };
 }
 
-/** Each layer stands on those below it; the highest is drawn first, so that each covers what is not its own. */
+/** Each layer stands on those below it; the highest comes first. */
 function dataOf({ at, layers }: Bars): UPlot.AlignedData {
   const sums = layers.map((_, layer) => at.map((_, bar) => totalOf(layers.slice(0, layer + 1), bar) || null));
   return [[...at], ...sums.reverse()];
 }
+
+/** Bars of a layer between the sums below it and its own, on whole pixels: no colour shines through another. */
+const barsOf =
+  (shown: { readonly current: Bars }): UPlot.Series.PathBuilder =>
+  (drawn, series) => {
+    const fill = new Path2D();
+    const { at, stepSeconds } = shown.current;
+    const gap = Math.max(1, Math.round(devicePixelRatio));
+    const on = (value: number, scale: "x" | "y") => Math.round(drawn.valToPos(value, scale, true));
+    for (const [bar, begun] of at.entries()) {
+      const sum = drawn.data[series]?.[bar] ?? 0;
+      const below = drawn.data[series + 1]?.[bar] ?? 0;
+      if (sum <= below) continue;
+      const [left, top] = [on(begun, "x"), on(sum, "y")];
+      fill.rect(left, top, Math.max(1, on(begun + stepSeconds, "x") - left - gap), Math.max(1, on(below, "y") - top));
+    }
+    return { fill, flags: 1 };
+  };
 
 function optionsOf(element: HTMLElement, shown: { readonly current: Bars }): UPlot.Options {
   const colour = (name: string) => () => {
@@ -159,8 +177,6 @@ function optionsOf(element: HTMLElement, shown: { readonly current: Bars }): UPl
   };
   const font = `11px ${getComputedStyle(element).fontFamily}`;
   const axis = { stroke: colour("ink-faint"), font, ticks: { show: false } };
-  const paths = UPlot.paths.bars?.({ align: 1, size: [1, 40], gap: 1 });
-  if (paths === undefined) throw new Error("the drawing library has no bars");
   const colours: readonly Colour[] = shown.current.layers.map(({ colour }) => colour).reverse();
   return {
     width: element.clientWidth,
@@ -190,7 +206,9 @@ function optionsOf(element: HTMLElement, shown: { readonly current: Bars }): UPl
     ],
     series: [
       {},
-      ...colours.map((name): UPlot.Series => ({ paths, width: 0, fill: colour(name), points: { show: false } })),
+      ...colours.map(
+        (name): UPlot.Series => ({ paths: barsOf(shown), width: 0, fill: colour(name), points: { show: false } }),
+      ),
     ],
   };
 }

@@ -6,7 +6,7 @@ import { answer, type Schemas } from "../../../programs/client/client.ts";
 import { svc } from "../../app/session/api.ts";
 import { useCan } from "../../app/session/session.ts";
 import { Button, IconButton } from "../../kit/controls/button.tsx";
-import { Input } from "../../kit/controls/field.tsx";
+import { Input, Select } from "../../kit/controls/field.tsx";
 import { FilterBar, SearchFilter, useFilters } from "../../kit/controls/filters.tsx";
 import { Confirm } from "../../kit/dialogs/dialog.tsx";
 import { FormDialog } from "../../kit/dialogs/form.tsx";
@@ -118,6 +118,11 @@ export function Overrides() {
   );
 }
 
+const buckets = ["per_minute", "hourly", "daily", "weekly", "monthly"].map((value) => ({
+  value,
+  label: value.replace("_", " "),
+}));
+
 function NewOverride({ onClose, onDone }: { readonly onClose: () => void; readonly onDone: () => Promise<unknown> }) {
   const [tenant, setTenant] = useState("");
   const [user, setUser] = useState("");
@@ -149,7 +154,7 @@ function NewOverride({ onClose, onDone }: { readonly onClose: () => void; readon
       <Input label="User" value={user} onChange={setUser} mono hint="The subject; empty for the whole tenant" />
       <div className="grid gap-3 sm:grid-cols-3">
         <Input label="Resource" value={resource} onChange={setResource} mono />
-        <Input label="Bucket" value={bucket} onChange={setBucket} mono />
+        <Select label="Bucket" value={bucket} choices={buckets} onChange={setBucket} />
         <Input label="Limit" type="number" value={limit} onChange={setLimit} hint="-1: no limit" />
       </div>
     </FormDialog>

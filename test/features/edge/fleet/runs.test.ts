@@ -187,6 +187,7 @@ test("policies are read beside the target too; a context the service knows judge
   expect(await at.stands(known, ({ status }) => status === "paused")).toMatchObject({
     ...{ reason: "canary_done", security_context_name: "careful" },
     policy: { mode: { Rolling: { batch: 1 } }, canary: 1, max_concurrency: 1 },
+    waves: { canary: 1, size: 1, hosts: 2 },
   });
   await at.call("POST", `fleet/${known}/resume`);
   await two?.result((await two.next()) ?? "");
