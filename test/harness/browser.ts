@@ -42,5 +42,6 @@ export async function signIn(page: Page, url: string, person = "admin", path = "
     .getByRole("button", { name: new RegExp(`^${person}\\b`) })
     .first()
     .click();
-  await page.getByRole("navigation", { name: "Pages" }).waitFor({ state: "attached" });
+  // In small windows it is there, but out of sight.
+  await page.locator("nav[aria-label=Pages]").waitFor({ state: "attached" });
 }

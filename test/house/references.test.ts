@@ -56,6 +56,17 @@ test("the page of built-in tools has a section for each one, and no meaning is m
   expect(page("events")).not.toMatch(/^\| `\w+` +\| +\|/m);
 });
 
+test("the page of metrics has every series that the code names", async () => {
+  const sources = await Promise.all(
+    [...new Glob("src/**/*.ts").scanSync(root)].map((path) => Bun.file(join(root, path)).text()),
+  );
+  const named = new Set(
+    sources.flatMap((text) => [...text.matchAll(/name: "(svc_\w+)"/g)].map(([, name = ""]) => name)),
+  );
+  expect(named.size).toBeGreaterThan(40);
+  expect([...named].filter((name) => !page("metrics").includes(`\`${name}\``))).toEqual([]);
+});
+
 test("the page of metrics has the labels that the code gives its series", async () => {
   const told = new Map(
     [...page("metrics").matchAll(/^\| `(svc_\w+)` +\| \w+ +\| ([^|]*)\|/gm)].map(([, name = "", labels = ""]) => [

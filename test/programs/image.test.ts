@@ -1,4 +1,4 @@
-/** The image and its compose file: what bubblewrap needs inside a container (docs/guide/run.md), in real containers. */
+/** The image and its compose file: what bubblewrap needs inside a container (docs/guide/compose.md), in real containers. */
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

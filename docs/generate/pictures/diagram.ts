@@ -48,17 +48,23 @@ export function parseDiagram(text: string): Diagram {
     const [, word = "", id = "", rest = ""] = /^(\w+) (\S+) ?(.*)$/.exec(line) ?? [];
     if (arrow !== null) arrows.push(arrow);
     else if (word === "title") title = `${id} ${rest}`.trim();
-    else if (word === "direction") direction = id === "right" ? "right" : "down";
+    else if (word === "direction") direction = directionOf(id);
     else if (word === "group") {
       group = id;
       groups.set(id, rest);
     } else if (isKind(word)) boxes.push({ id, kind: word, lines: rest.split(" | "), group });
     else throw new Error(`A picture has the line "${line}"`);
   }
+  checkArrows(boxes, arrows);
+  return { title, direction, boxes, groups, arrows };
+}
+
+const directionOf = (word: string): Diagram["direction"] => (word === "right" ? "right" : "down");
+
+function checkArrows(boxes: readonly Box[], arrows: readonly Arrow[]): void {
   const known = new Set(boxes.map(({ id }) => id));
   for (const { from, to } of arrows)
     if (!known.has(from) || !known.has(to)) throw new Error(`The arrow from ${from} to ${to} leads to no box`);
-  return { title, direction, boxes, groups, arrows };
 }
 
 function arrowIn(line: string): Arrow | null {

@@ -51,7 +51,7 @@ export function drawn(diagram: Diagram): string {
     const [left, top] = [x - width / 2, y - height / 2];
     return {
       frame: `<rect class="b group" x="${at(left)}" y="${at(top)}" width="${at(width)}" height="${at(height)}" rx="12"/>`,
-      title: `<text class="g" x="${at(left + 12)}" y="${at(top + height - 10)}">${text(title)}</text>`,
+      title: `<text class="g" x="${at(left + 12)}" y="${at(top + 19)}">${text(title)}</text>`,
     };
   });
   const arrows = diagram.arrows.map(({ from, to, label, isDashed }, index) => {

@@ -16,6 +16,15 @@ import { useWaitingApprovals } from "./waiting.ts";
 
 const Palette = lazy(() => import("./palette.tsx").then(({ Palette }) => ({ default: Palette })));
 
+/** Where a key leads to: `/` to the search of a page, `j` and `k` to its list while nothing has the focus. */
+function placeOf({ key, target, altKey, ctrlKey, metaKey }: KeyboardEvent): string | null {
+  const isTyping =
+    target instanceof Element && target.closest("input, textarea, select, [contenteditable], [role=dialog]") !== null;
+  if (isTyping || altKey || ctrlKey || metaKey) return null;
+  if (key === "/") return "[data-search]";
+  return (key === "j" || key === "k") && target === document.body ? "main [role=grid]" : null;
+}
+
 export function Layout() {
   const live = useLive();
   const [isOpen, open] = useState(false);
@@ -30,14 +39,11 @@ export function Layout() {
         showPalette(true);
         return;
       }
-      const isTyping =
-        event.target instanceof Element &&
-        event.target.closest("input, textarea, select, [contenteditable], [role=dialog]") !== null;
-      if (event.key !== "/" || isTyping) return;
-      const search = document.querySelector<HTMLInputElement>("[data-search]");
-      if (search === null) return;
+      const wanted = placeOf(event);
+      const found = wanted === null ? null : document.querySelector<HTMLElement>(wanted);
+      if (found === null) return;
       event.preventDefault();
-      search.focus();
+      found.focus();
     };
     addEventListener("keydown", keys);
     return () => removeEventListener("keydown", keys);

@@ -2,7 +2,7 @@
 import { Autocomplete } from "@base-ui/react/autocomplete";
 import { Dialog } from "@base-ui/react/dialog";
 import { useNavigate } from "@tanstack/react-router";
-import { Hash, type LucideIcon, Search } from "lucide-react";
+import { Hash, type LucideIcon, Search, Wrench } from "lucide-react";
 import { useMemo, useState } from "react";
 import { useAreas } from "./areas.ts";
 
@@ -15,6 +15,9 @@ interface Target {
 }
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** Names of tools have a dot within, and nothing else does. */
+const toolName = /^[\w-]+\.[\w./-]+$/;
 
 /** What a bare id may be the id of. */
 const recordsById: readonly (readonly [title: string, path: string])[] = [
@@ -47,17 +50,18 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
     [shown],
   );
   const id = text.trim();
-  const records = uuid.test(id)
-    ? recordsById.map(
-        ([title, path]): Target => ({
-          id: `${path}/${id}`,
-          title: `${title} ${id}`,
-          words: id,
-          icon: Hash,
-          path: `${path}/${id}`,
-        }),
-      )
+  const named = toolName.test(id)
+    ? [{ id: "tool", title: `Tool ${id}`, words: id, icon: Wrench, path: `/tools/${encodeURIComponent(id)}` }]
     : [];
+  const records: readonly Target[] = uuid.test(id)
+    ? recordsById.map(([title, path]) => ({
+        id: `${path}/${id}`,
+        title: `${title} ${id}`,
+        words: id,
+        icon: Hash,
+        path: `${path}/${id}`,
+      }))
+    : named;
   const close = onClose;
   const go = (target: Target) => {
     close();

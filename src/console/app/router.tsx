@@ -15,6 +15,7 @@ import { stimulusPages } from "../pages/stimuli/pages.ts";
 import { toolPages } from "../pages/tools/pages.ts";
 import { volumePages } from "../pages/volumes/pages.ts";
 import { workflowPages } from "../pages/workflows/pages.ts";
+import { Failed } from "./failed.tsx";
 import { Layout } from "./layout.tsx";
 import { Lost } from "./lost.tsx";
 import { consolePath } from "./session/place.ts";
@@ -50,6 +51,7 @@ const pages = [
 export const router = createRouter({
   routeTree: root.addChildren(pages),
   basepath: consolePath,
+  defaultErrorComponent: Failed,
   defaultPreload: "intent",
   defaultPreloadStaleTime: 0,
   scrollRestoration: true,

@@ -116,11 +116,17 @@ export function Empty({
         <Icon aria-hidden className="size-5" />
       </span>
       <p className="m-0 font-medium">{title}</p>
-      {children !== undefined && <div className="max-w-prose text-ink-soft">{children}</div>}
+      {children !== undefined && <div className="w-full min-w-0 max-w-prose text-ink-soft">{children}</div>}
       {actions !== undefined && <div className="mt-2 flex flex-wrap justify-center gap-2">{actions}</div>}
     </div>
   );
 }
+
+/** What helps where trying again does not. */
+const hints: Readonly<Record<number, string>> = {
+  403: "Those who administer the tenant can give you this right.",
+  404: "It was deleted, or it belongs to another tenant, or the address is incomplete.",
+};
 
 /** Why something cannot be shown or was not done: message, code, each finding, the request's id. */
 export function Trouble({
@@ -133,6 +139,7 @@ export function Trouble({
   readonly title?: string;
 }) {
   const api = error instanceof ApiError ? error : null;
+  const hint = api === null ? undefined : hints[api.status];
   return (
     <div role="alert" className="rounded-panel border border-bad/40 bg-bad-soft p-3">
       <div className="flex flex-wrap items-start gap-x-3 gap-y-1">
@@ -140,12 +147,13 @@ export function Trouble({
           {title !== undefined && <span>{title}: </span>}
           {inert(error instanceof Error ? error.message : String(error))}
         </p>
-        {retry !== undefined && (
+        {retry !== undefined && hint === undefined && (
           <Button small onClick={retry}>
             Try again
           </Button>
         )}
       </div>
+      {hint !== undefined && <p className="mt-1 mb-0 text-ink-soft">{hint}</p>}
       {api !== null && api.issues.length > 0 && (
         <ul className="mt-1.5 mb-0 list-disc pl-5 text-xs">
           {api.issues.map((issue) => (
@@ -158,7 +166,7 @@ export function Trouble({
         </ul>
       )}
       {api !== null && (
-        <p className="mt-1.5 mb-0 flex flex-wrap gap-x-3 text-ink-soft text-xs">
+        <p className="mt-1.5 mb-0 flex flex-wrap items-center gap-x-3 text-ink-soft text-xs">
           <span>
             {api.status} <code>{api.code}</code>
           </span>

@@ -82,9 +82,11 @@ export function DataTable<T extends RowData>(props: TableProps<T>) {
   );
   if (error != null && rows.length === 0)
     return <Trouble error={error} {...(props.retry === undefined ? {} : { retry: props.retry })} />;
+  // There is nothing to count and no column to choose.
+  if (!loading && rows.length === 0) return <div className="rounded-panel border border-line bg-surface">{empty}</div>;
   return (
     <div className="overflow-hidden rounded-panel border border-line bg-surface">
-      <div className="flex min-h-10 items-center gap-2 border-line border-b px-3 text-ink-soft text-xs">
+      <div className="flex min-h-10 flex-wrap items-center gap-2 border-line border-b px-3 py-1 text-ink-soft text-xs">
         {bulk !== undefined && selected.length > 0 ? (
           <>
             <span className="font-medium text-ink">{selected.length} selected</span>
@@ -102,10 +104,8 @@ export function DataTable<T extends RowData>(props: TableProps<T>) {
           <ColumnChoice columns={columns} visible={visible} choose={choose} />
         </div>
       </div>
-      {loading && rows.length === 0 ? (
+      {rows.length === 0 ? (
         <Loading lines={6} className="p-4" />
-      ) : rows.length === 0 ? (
-        empty
       ) : (
         <Rows
           {...props}

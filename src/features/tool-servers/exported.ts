@@ -4,8 +4,8 @@ import type { ExportedTables } from "../feature.ts";
 export const exported: ExportedTables = {
   tool_servers: {
     columns: [
-      "id name source definition version defined_by protocol_version tools accepted listed_at created_at",
-      "updated_at",
+      "id name source definition version defined_by protocol_version tools accepted accepted_tools listed_at",
+      "created_at updated_at",
     ].join(" "),
     withheld: {
       "generation digests": "how its tools are compared",

@@ -66,7 +66,7 @@ test("pinned: the first list is accepted, what is new or changed later is withhe
   expect(standingOf("follow", first.accepted, later)).toEqual({ accepted: null, withheld: [] });
 });
 
-test("what a changed tool was when it was accepted is kept until it is accepted or as it was", () => {
+test("the accepted form of a changed tool is kept until the change is accepted", () => {
   const [one, other, third] = ["one", "other", "third"].map((description) => tool("a", { description }));
   if (one === undefined || other === undefined || third === undefined) throw new Error("unreachable");
   const accepted = { a: "1" };

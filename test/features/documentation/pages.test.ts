@@ -69,6 +69,11 @@ test("what looks like an element is shown as it is written", () => {
   expect(shown).not.toContain("a mark");
 });
 
+test("what a command prints is told apart from what a reader types", () => {
+  expect(html("```sh\nls\n```")).toStartWith('<div class="code"><pre');
+  expect(html("```text\na b\n```")).toStartWith('<div class="code output"><pre');
+});
+
 test("headings have anchors, the second of a name one of its own", () => {
   const { headings, html: text } = render("x.md", "# T\n\n## One `two`\n\n## One two\n\n### One two", addresses);
   expect(headings.map(({ anchor }) => anchor)).toEqual(["one-two", "one-two-1", "one-two-2"]);

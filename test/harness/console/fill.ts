@@ -57,8 +57,11 @@ export async function fillTenant(url: string, call: Call, rows = 12): Promise<Fi
   const post = (path: string, body: unknown = {}) => made("POST", path, body);
 
   const byName = new Map<string, string>();
-  for (const [name, manifest] of Object.entries(agents))
-    byName.set(name, (await post("/v1/agents", manifest)).agent_id);
+  await Promise.all(
+    Object.entries(agents).map(async ([name, manifest]) => {
+      byName.set(name, (await post("/v1/agents", manifest)).agent_id);
+    }),
+  );
   const agentId = (name: keyof typeof agents) => byName.get(name) ?? "";
   await post("/v1/agents", agents.releaser.replace('version: "1.0.0"', 'version: "1.1.0"'));
   await post("/v1/agents", sample("agents/ticket-triager"));
@@ -69,14 +72,17 @@ export async function fillTenant(url: string, call: Call, rows = 12): Promise<Fi
   const waiting = await begin("releaser", "Release 2.4 to everybody");
   const failed = await begin("checker", "Summarise the incident of last night", { team: "support", env: "prod" });
   const completed = await begin("summarizer", { topic: "The week in numbers", words: 200 });
-  for (let row = 0; row < rows; row++)
-    await begin(row % 7 === 3 ? "checker" : "summarizer", `Summarise ticket ${1_000 + row}`);
+  await Promise.all(
+    Array.from({ length: rows }, (_, row) =>
+      begin(row % 7 === 3 ? "checker" : "summarizer", `Summarise ticket ${1_000 + row}`),
+    ),
+  );
   const cancelled = await begin("watcher", "Watch the other queue");
   await post(`/v1/executions/${cancelled}/cancel`, { reason: "No longer needed" });
 
-  for (const workflow of [approvalWorkflow, failingWorkflow]) await post("/v1/workflows", workflow);
-  for (const name of ["order-saga", "on-stimulus", "triage-ticket", "triage-map", "nightly-report"])
-    await post("/v1/workflows", sample(name));
+  // One after the other: a Map names the workflow of its items.
+  const workflows = ["order-saga", "on-stimulus", "triage-ticket", "triage-map", "nightly-report"].map(sample);
+  for (const text of [approvalWorkflow, failingWorkflow, ...workflows]) await post("/v1/workflows", text);
   const start = async (name: string, input: object): Promise<string> =>
     (await post(`/v1/workflows/${name}/run`, { input })).execution_id;
   const waitingRun = await start(longWorkflowName, { item: "crate 7", note: "The customer asked for it twice." });
@@ -99,16 +105,15 @@ export async function fillTenant(url: string, call: Call, rows = 12): Promise<Fi
   });
   await post("/v1/stimulus-routes", { source: "chat-of-the-support-team-in-europe", workflow: "on-stimulus" });
   let stimulus = "";
-  for (let row = 0; row < rows; row++) {
-    const content = {
-      order: row,
-      customer: { name: "Ada", tags: ["a", "b"] },
-      note: "Please ring twice. ".repeat(row),
-    };
-    // What has no route is refused, and kept as a dead letter.
-    const sent = await call("POST", "/v1/stimuli", { source: row % 5 === 4 ? "nowhere" : "orders", content });
-    if (row === 0) stimulus = sent.body.stimulus_id;
-  }
+  await Promise.all(
+    Array.from({ length: rows }, async (_, row) => {
+      const note = "Please ring twice. ".repeat(row);
+      const content = { order: row, customer: { name: "Ada", tags: ["a", "b"] }, note };
+      // What has no route is refused, and kept as a dead letter.
+      const sent = await call("POST", "/v1/stimuli", { source: row % 5 === 4 ? "nowhere" : "orders", content });
+      if (row === 0) stimulus = sent.body.stimulus_id;
+    }),
+  );
 
   const hosts = await enrolHosts(url, post, 6);
   const { id: group } = await post("/v1/edge/groups", { name: "web servers", selector: { tags: ["web"] } });
@@ -164,9 +169,8 @@ type Post = (path: string, body?: unknown) => Promise<LooseJson>;
 
 /** Hosts that answer every command; the last one is offline. */
 async function enrolHosts(url: string, post: Post, count: number) {
-  const daemons: ScriptedDaemon[] = [];
   const kinds = ["web", "api", "db"];
-  for (let index = 0; index < count; index++) {
+  const enrol = async (index: number): Promise<ScriptedDaemon> => {
     const kind = kinds[index % kinds.length] ?? "web";
     const name = `${kind}-eu-${String(index).padStart(3, "0")}`;
     const { token } = await post("/v1/edge/enrollment-tokens", { name, tags: [kind, "stable"] });
@@ -181,8 +185,9 @@ async function enrolHosts(url: string, post: Post, count: number) {
     const enrolled = (await response.json()) as LooseJson;
     const daemon = new ScriptedDaemon(url, { id: enrolled.node_id, key });
     for (const { kid, public_key: its } of enrolled.service_keys) daemon.serviceKeys.set(kid, its);
-    daemons.push(daemon);
-  }
+    return daemon;
+  };
+  const daemons = await Promise.all(Array.from({ length: count }, (_, index) => enrol(index)));
   let isOpen = true;
   const serve = async (daemon: ScriptedDaemon, index: number) => {
     await daemon.welcome();

@@ -1,5 +1,5 @@
 /** The same done to many records, one after the other, with what was done and what was refused. */
-import { useRef, useState } from "react";
+import { type ReactNode, useRef, useState } from "react";
 import { ApiError } from "../../../programs/client/errors.ts";
 import { Button } from "../controls/button.tsx";
 import { inert } from "../values/text.tsx";
@@ -14,21 +14,38 @@ export interface BulkWork<T> {
   readonly danger?: boolean;
   readonly records: readonly T[];
   readonly nameOf: (record: T) => string;
+  /** A text that it answers is told beside the record; without one only refusals are listed. */
   readonly act: (record: T) => Promise<unknown>;
+}
+
+interface BulkProps<T> {
+  /** Null: nothing is asked. */
+  readonly work: BulkWork<T> | null;
+  readonly onClose: () => void;
+  /** What has to be said first: shown until it begins. */
+  readonly children?: ReactNode;
+  /** Whether that is said. */
+  readonly ready?: boolean;
+}
+
+interface Outcome {
+  readonly name: string;
+  readonly text: string;
+  readonly isRefused: boolean;
 }
 
 interface Progress {
   readonly done: number;
-  readonly failed: readonly (readonly [name: string, reason: string])[];
+  /** In the order they ended. */
+  readonly outcomes: readonly Outcome[];
   readonly state: "asked" | "running" | "over";
 }
 
-const fresh: Progress = { done: 0, failed: [], state: "asked" };
+const fresh: Progress = { done: 0, outcomes: [], state: "asked" };
 /** So many are under way at once: the service counts a caller's requests. */
 const atOnce = 4;
 
-/** @param work null: nothing is asked */
-export function Bulk<T>({ work, onClose }: { readonly work: BulkWork<T> | null; readonly onClose: () => void }) {
+export function Bulk<T>({ work, onClose, children, ready = true }: BulkProps<T>) {
   const [progress, setProgress] = useState(fresh);
   const stopped = useRef(false);
   if (work === null) return null;
@@ -45,11 +62,11 @@ export function Bulk<T>({ work, onClose }: { readonly work: BulkWork<T> | null; 
     const worker = async () => {
       for (let record = queue.shift(); record !== undefined && !stopped.current; record = queue.shift()) {
         const one = record;
-        const reason = await attempt(() => work.act(one));
+        const ended = await attempt(() => work.act(one));
         setProgress((known) => ({
           ...known,
           done: known.done + 1,
-          failed: reason === null ? known.failed : [...known.failed, [work.nameOf(one), reason]],
+          outcomes: ended === null ? known.outcomes : [...known.outcomes, { name: work.nameOf(one), ...ended }],
         }));
       }
     };
@@ -57,6 +74,7 @@ export function Bulk<T>({ work, onClose }: { readonly work: BulkWork<T> | null; 
     setProgress((known) => ({ ...known, state: "over" }));
   };
   const isOver = progress.state === "over";
+  const refused = progress.outcomes.filter(({ isRefused }) => isRefused).length;
   return (
     <Dialog
       open
@@ -72,6 +90,7 @@ export function Bulk<T>({ work, onClose }: { readonly work: BulkWork<T> | null; 
             <Button
               look={work.danger === true ? "danger" : "primary"}
               busy={progress.state === "running"}
+              disabled={!ready}
               onClick={run}
             >
               {work.verb}
@@ -80,18 +99,28 @@ export function Bulk<T>({ work, onClose }: { readonly work: BulkWork<T> | null; 
         </>
       }
     >
+      {progress.state === "asked" && children}
       {progress.state !== "asked" && (
         <div className="flex flex-col gap-2">
-          <progress className="h-2 w-full accent-accent-strong" max={records.length} value={progress.done} />
+          <progress
+            aria-label="Progress"
+            className="h-2 w-full appearance-none overflow-hidden rounded-full bg-hover [&::-webkit-progress-bar]:bg-hover [&::-webkit-progress-value]:bg-accent-strong [&::-moz-progress-bar]:bg-accent-strong"
+            max={records.length}
+            value={progress.done}
+          />
           <p role="status" className="m-0">
-            {progress.done - progress.failed.length} of {records.length} done
-            {progress.failed.length > 0 && <span className="text-bad">, {progress.failed.length} refused</span>}
+            {progress.done - refused} of {records.length} done
+            {refused > 0 && <span className="text-bad">, {refused} refused</span>}
           </p>
-          {progress.failed.length > 0 && (
-            <ul className="m-0 max-h-60 list-none overflow-auto rounded-control bg-sunken p-2 text-xs">
-              {progress.failed.map(([name, reason]) => (
-                <li key={name} className="py-0.5">
-                  <code>{name}</code> <span className="text-ink-soft">{inert(reason)}</span>
+          {progress.outcomes.length > 0 && (
+            <ul
+              aria-label="What came of each"
+              className="m-0 max-h-60 list-none overflow-auto rounded-control bg-sunken p-2 text-xs"
+            >
+              {progress.outcomes.map(({ name, text, isRefused }) => (
+                <li key={name} className="flex items-baseline gap-2 py-0.5">
+                  <code className="min-w-0 flex-1 truncate">{inert(name)}</code>
+                  <span className={isRefused ? "text-bad" : "text-good"}>{inert(text)}</span>
                 </li>
               ))}
             </ul>
@@ -102,15 +131,16 @@ export function Bulk<T>({ work, onClose }: { readonly work: BulkWork<T> | null; 
   );
 }
 
-/** @returns why it was not done; null: it was. A caller that is too fast waits as long as it is told. */
-async function attempt(act: () => Promise<unknown>): Promise<string | null> {
+/** @returns what is told of it; null: nothing. A caller that is too fast waits as long as it is told. */
+async function attempt(act: () => Promise<unknown>): Promise<Omit<Outcome, "name"> | null> {
   for (let tries = 0; ; tries++) {
     try {
-      await act();
-      return null;
+      const told = await act();
+      return typeof told === "string" ? { text: told, isRefused: false } : null;
     } catch (error) {
       const wait = error instanceof ApiError && error.status === 429 ? error.retryAfter : null;
-      if (wait === null || tries >= 3) return error instanceof Error ? error.message : String(error);
+      if (wait === null || tries >= 3)
+        return { text: error instanceof Error ? error.message : String(error), isRefused: true };
       await new Promise((resolve) => setTimeout(resolve, Math.min(wait, 30) * 1_000));
     }
   }

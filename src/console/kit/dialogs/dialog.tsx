@@ -108,7 +108,7 @@ export function Confirm({
       actions={
         <>
           <Button look="ghost" onClick={close}>
-            Keep as it is
+            {danger ? "Keep as it is" : "Cancel"}
           </Button>
           <Button
             look={danger ? "danger" : "primary"}

@@ -2,7 +2,8 @@
 // The package's index asks for the validator of its own tests, which compiles with eval and is not installed.
 import Form from "@rjsf/core/lib/components/Form.js";
 import type { RJSFSchema } from "@rjsf/utils";
-import { useState } from "react";
+import { useMemo, useState } from "react";
+import { withChoices } from "./choices.ts";
 import { templates } from "./templates.tsx";
 import { errorSchemaOf, type Fault, faultsOf, validator } from "./validator.ts";
 import { JsonField, widgets } from "./widgets.tsx";
@@ -23,11 +24,12 @@ const idOf = (path: readonly string[]): string => ["root", ...path].join("_");
 const fields = { FallbackField: JsonField };
 
 export function Fields({ schema, value, onChange, onSubmit, strict, found }: FieldsProps) {
+  const shown = useMemo(() => withChoices(schema) as RJSFSchema, [schema]);
   const [left, leave] = useState<ReadonlySet<string>>(new Set());
   const faults = [...faultsOf(schema, value).filter(({ path }) => strict || left.has(idOf(path))), ...found];
   return (
     <Form<unknown>
-      schema={schema as RJSFSchema}
+      schema={shown}
       formData={value}
       validator={validator}
       templates={templates}

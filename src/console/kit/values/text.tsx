@@ -121,7 +121,7 @@ export function CopyButton({
 /** A command to paste, with a button that copies it. */
 export function Command({ text }: { readonly text: string }) {
   return (
-    <span className="flex min-w-0 items-center gap-1 rounded-control border border-line bg-sunken py-1 pr-1 pl-2.5 text-left">
+    <span className="flex min-w-0 max-w-full items-center gap-1 rounded-control border border-line bg-sunken py-1 pr-1 pl-2.5 text-left">
       <code tabIndex={0} className="min-w-0 flex-1 overflow-x-auto whitespace-pre text-xs">
         {text}
       </code>

@@ -14,8 +14,8 @@ import { Once } from "../../kit/dialogs/once.tsx";
 import { useList } from "../../kit/list.ts";
 import { Empty, Page } from "../../kit/page.tsx";
 import { type Column, DataTable } from "../../kit/table.tsx";
+import { Cli } from "../../kit/values/cli.tsx";
 import { Badge, Status } from "../../kit/values/status.tsx";
-import { Command } from "../../kit/values/text.tsx";
 import { Ago } from "../../kit/values/time.tsx";
 
 type Key = Schemas["ApiKey"];
@@ -91,7 +91,7 @@ export function ApiKeys() {
     {
       id: "actions",
       title: "",
-      width: "9rem",
+      width: "11rem",
       right: true,
       cell: (key) =>
         key.status === "active" && (
@@ -131,7 +131,7 @@ export function ApiKeys() {
           <Empty icon={KeyRound} title="No API keys">
             Programs send one as <code>Authorization: Bearer svc_…</code>. From a terminal:
             <span className="mt-2 block">
-              <Command text="npm run -s svc -- keys create ci" />
+              <Cli args="keys create ci" />
             </span>
           </Empty>
         }

@@ -92,7 +92,11 @@ export function Credentials() {
         idOf={({ id }) => id}
         linkOf={({ id }) => `/credentials/${id}`}
         empty={
-          <Empty icon={Link2} title="Nothing is connected yet">
+          <Empty
+            icon={Link2}
+            title="Nothing is connected yet"
+            actions={can("credential:create") && <Button onClick={() => make(true)}>Connect a service</Button>}
+          >
             Connect a service once; then grant it to the agents and workflows that need it.
           </Empty>
         }

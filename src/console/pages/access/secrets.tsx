@@ -14,7 +14,8 @@ import { tell } from "../../kit/dialogs/toast.tsx";
 import { useList } from "../../kit/list.ts";
 import { Empty, Page } from "../../kit/page.tsx";
 import { type Column, DataTable } from "../../kit/table.tsx";
-import { Command, Copyable } from "../../kit/values/text.tsx";
+import { Cli } from "../../kit/values/cli.tsx";
+import { Copyable } from "../../kit/values/text.tsx";
 import { Ago } from "../../kit/values/time.tsx";
 
 type Entry = Schemas["SecretEntry"];
@@ -103,7 +104,7 @@ export function Secrets() {
           <Empty icon={Lock} title={prefix === "" ? "No secrets yet" : "No path begins with this"}>
             Manifests refer to them as <code>secret:path/to/it</code>. From a terminal:
             <span className="mt-2 block">
-              <Command text="npm run -s svc -- secrets create payments/api-key" />
+              <Cli args="secrets create payments/api-key" />
             </span>
           </Empty>
         }

@@ -45,6 +45,7 @@ export function TeamPage() {
   const renew = () => queries.invalidateQueries({ queryKey: ["member"] });
   const tab = filters.tab ?? "members";
   const write = can("colony:write");
+  const me = useMe();
   return (
     <Page
       title="Team"
@@ -52,10 +53,13 @@ export function TeamPage() {
       actions={
         write && (
           <>
-            <Button onClick={() => found(true)}>
-              <Plus aria-hidden />
-              New team
-            </Button>
+            {/* Those of other realms have the tenant of their realm. */}
+            {me.kind === "consumer" && (
+              <Button onClick={() => found(true)}>
+                <Plus aria-hidden />
+                New team
+              </Button>
+            )}
             <Button look="primary" onClick={() => invite(true)}>
               <MailPlus aria-hidden />
               Invite
@@ -131,7 +135,9 @@ function Members({
       width: "minmax(12rem, 2fr)",
       cell: (member) => (
         <span className="flex items-baseline gap-2">
-          <bdi className="truncate font-medium">{inert(member.name ?? member.email)}</bdi>
+          <bdi className="truncate font-medium">
+            {inert((member.name ?? member.email) || `user ${member.user_id?.slice(0, 8) ?? ""}`)}
+          </bdi>
           {member.name !== null && <bdi className="truncate text-ink-soft text-xs">{inert(member.email)}</bdi>}
           {member.user_id === me.user_id && <Badge tone="info">you</Badge>}
         </span>

@@ -11,8 +11,9 @@ import { ChoiceFilter, FilterBar, SearchFilter, useFilters } from "../../kit/con
 import { useList } from "../../kit/list.ts";
 import { Empty, Page } from "../../kit/page.tsx";
 import { type Column, DataTable } from "../../kit/table.tsx";
+import { Cli } from "../../kit/values/cli.tsx";
 import { Badge, Status, wordsOf } from "../../kit/values/status.tsx";
-import { Command, Copyable, inert } from "../../kit/values/text.tsx";
+import { Copyable, inert } from "../../kit/values/text.tsx";
 import { Ago } from "../../kit/values/time.tsx";
 
 type Row = Schemas["Agent"];
@@ -69,7 +70,7 @@ export function Agents() {
           ) : (
             <Empty icon={Bot} title="There is no agent yet" actions={make}>
               <p className="mt-0 mb-2">Begin with a template here, with a sample on the home page, or in a terminal:</p>
-              <Command text="npm run -s svc -- agents init agent.yaml" />
+              <Cli args="agents init agent.yaml" />
             </Empty>
           )
         }

@@ -2,7 +2,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { firstAgent } from "../../../programs/client/first-agent.ts";
 import { Page } from "../../kit/page.tsx";
-import { Command } from "../../kit/values/text.tsx";
+import { Cli } from "../../kit/values/cli.tsx";
 import { ManifestEditor } from "./manifest-editor.tsx";
 
 export function NewAgent() {
@@ -13,7 +13,7 @@ export function NewAgent() {
       about={
         <span className="flex min-w-0 flex-wrap items-center gap-2">
           Change what is below and deploy it. From a terminal:
-          <Command text="npm run -s svc -- agents deploy agent.yaml" />
+          <Cli args="agents deploy agent.yaml" />
         </span>
       }
     >

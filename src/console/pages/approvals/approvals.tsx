@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { ArrowLeft, CheckSquare, Inbox as InboxIcon } from "lucide-react";
-import { useEffect, useMemo, useRef } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { answer } from "../../../programs/client/client.ts";
 import { svc } from "../../app/session/api.ts";
 import { useCan } from "../../app/session/session.ts";
@@ -11,14 +11,12 @@ import { ChoiceFilter, FilterBar, SearchFilter, useFilters } from "../../kit/con
 import { Tabs } from "../../kit/controls/tabs.tsx";
 import { Empty, Loading, Page, Trouble } from "../../kit/page.tsx";
 import { Badge } from "../../kit/values/status.tsx";
-import { inert } from "../../kit/values/text.tsx";
-import { Ago } from "../../kit/values/time.tsx";
-import { Countdown } from "./countdown.tsx";
-import { nameOf } from "./decide.tsx";
 import { Detail } from "./detail.tsx";
 import { History } from "./history.tsx";
 import { isTyping } from "./keys.ts";
+import { List } from "./list.tsx";
 import { kindWords, type Pending } from "./queries.ts";
+import { Together } from "./together.tsx";
 
 const kinds = Object.entries(kindWords).map(([value, label]) => ({ value, label }));
 
@@ -92,6 +90,13 @@ function Inbox({ id, list }: { readonly id: string | null; readonly list: Waitin
   const navigate = useNavigate();
   const [filters] = useFilters();
   const { rows, error, loading, retry } = list;
+  const [chosen, choose] = useState<ReadonlySet<string>>(new Set());
+  const selected = rows.filter((row) => chosen.has(row.id));
+  const toggle = (row: string) => {
+    const next = new Set(chosen);
+    if (!next.delete(row)) next.add(row);
+    choose(next);
+  };
   const at = rows.findIndex((row) => row.id === id);
   const order = useRef<readonly string[]>([]);
   if (at >= 0) order.current = rows.map((row) => row.id);
@@ -105,15 +110,19 @@ function Inbox({ id, list }: { readonly id: string | null; readonly list: Waitin
     const next = rows[at < 0 ? 0 : Math.max(0, Math.min(rows.length - 1, at + by))];
     if (next !== undefined) open(next.id);
   };
-  const known = useRef(step);
-  known.current = step;
+  const mark = () => {
+    if (id !== null) toggle(id);
+  };
+  const known = useRef({ step, mark });
+  known.current = { step, mark };
   useEffect(() => {
     const keys = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || isTyping(event.target)) return;
       const by = { j: 1, k: -1 }[event.key] as 1 | -1 | undefined;
-      if (by === undefined) return;
+      if (by === undefined && event.key !== "x") return;
       event.preventDefault();
-      known.current(by);
+      if (by === undefined) known.current.mark();
+      else known.current.step(by);
     };
     addEventListener("keydown", keys);
     return () => removeEventListener("keydown", keys);
@@ -136,6 +145,12 @@ function Inbox({ id, list }: { readonly id: string | null; readonly list: Waitin
           <Trouble error={error} retry={retry} />
         ) : (
           <div className="overflow-hidden rounded-panel border border-line bg-surface">
+            <Together
+              rows={rows}
+              selected={selected}
+              onChoose={(ids) => choose(new Set(ids))}
+              onDecided={() => open(null)}
+            />
             {loading ? (
               <Loading className="p-4" />
             ) : rows.length === 0 ? (
@@ -144,21 +159,28 @@ function Inbox({ id, list }: { readonly id: string | null; readonly list: Waitin
                 here.
               </Empty>
             ) : (
-              <List rows={rows} id={id} />
+              <List rows={rows} id={id} chosen={chosen} onToggle={toggle} />
             )}
           </div>
         )}
         {rows.length > 0 && (
           <p className="m-0 text-ink-faint text-xs max-lg:hidden">
-            <kbd>j</kbd> <kbd>k</kbd> next and previous · <kbd>a</kbd> approve · <kbd>r</kbd> reject
+            <kbd>j</kbd> <kbd>k</kbd> next and previous · <kbd>a</kbd> approve · <kbd>r</kbd> reject · <kbd>x</kbd>{" "}
+            select
           </p>
         )}
       </div>
       <div className={classes("min-w-0", id === null && "max-lg:hidden")}>
         <div className="rounded-panel border border-line bg-surface lg:sticky lg:top-4 lg:max-h-[calc(100dvh-2rem)] lg:overflow-auto">
           {id === null ? (
-            <Empty icon={InboxIcon} title="Choose what to read">
-              Press <kbd>j</kbd> for the first one.
+            <Empty icon={InboxIcon} title={rows.length === 0 ? "Nothing to read" : "Choose what to read"}>
+              {rows.length === 0 ? (
+                "What is asked stands here, with all that belongs to it."
+              ) : (
+                <>
+                  Press <kbd>j</kbd> for the first one.
+                </>
+              )}
             </Empty>
           ) : (
             <Detail
@@ -179,57 +201,5 @@ function Inbox({ id, list }: { readonly id: string | null; readonly list: Waitin
         </div>
       </div>
     </div>
-  );
-}
-
-function List({ rows, id }: { readonly rows: readonly Pending[]; readonly id: string | null }) {
-  const [filters] = useFilters();
-  const box = useRef<HTMLUListElement>(null);
-  useEffect(() => {
-    if (id !== null) box.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
-  }, [id]);
-  return (
-    <ul
-      ref={box}
-      aria-label="Approvals that wait"
-      className="m-0 max-h-[calc(100dvh-16rem)] min-h-40 list-none overflow-auto p-0"
-    >
-      {rows.map((row) => {
-        const isShown = row.id === id;
-        return (
-          <li key={row.id} className="border-line border-b last:border-b-0">
-            <Link
-              to="/approvals/$id"
-              params={{ id: row.id } as never}
-              search={filters as never}
-              aria-current={isShown ? "true" : undefined}
-              className={classes(
-                "block border-l-2 px-3 py-2.5 text-ink no-underline hover:bg-hover",
-                isShown ? "border-accent bg-selected" : "border-transparent",
-              )}
-            >
-              <span className="flex items-baseline gap-2">
-                <span className="min-w-0 flex-1 truncate font-medium">{inert(nameOf(row))}</span>
-                <Ago at={row.created_at} className="shrink-0 text-2xs text-ink-faint tabular-nums" />
-              </span>
-              <span className="mt-0.5 line-clamp-2 break-words text-ink-soft text-xs">
-                {inert(row.prompt.slice(0, 300))}
-              </span>
-              <span className="mt-1 flex items-center gap-2 text-2xs text-ink-faint">
-                {kindWords[row.kind] ?? row.kind}
-                {row.quorum > 1 && (
-                  <span>
-                    {row.approvals}/{row.quorum} approved
-                  </span>
-                )}
-                <span className="ml-auto">
-                  <Countdown to={row.expires_at} /> left
-                </span>
-              </span>
-            </Link>
-          </li>
-        );
-      })}
-    </ul>
   );
 }

@@ -37,23 +37,31 @@ export interface Decided {
   readonly quorum?: number;
 }
 
+/** Of a tool call, its arguments as they were shown are what is approved. */
+export async function sendDecision(
+  approval: Pending,
+  { verdict, feedback, arguments: edited, remember }: Decision,
+): Promise<Decided> {
+  const params = { path: { id: approval.id } };
+  const said = feedback.trim();
+  const call = approval.tool_call ?? null;
+  if (verdict === "reject")
+    return await answer(svc.POST("/v1/human-approvals/{id}/reject", { params, body: { reason: said } }));
+  const body = {
+    ...(said === "" ? {} : { feedback: said }),
+    ...(edited === undefined ? {} : { arguments: edited }),
+    ...(call === null ? {} : { arguments_sha256: call.arguments_sha256 }),
+    ...(call === null || remember === undefined || remember === "none" ? {} : { remember }),
+  };
+  return await answer(svc.POST("/v1/human-approvals/{id}/approve", { params, body }));
+}
+
 /** Sends decisions and renews what shows the approval. */
 export function useDecide() {
   const queries = useQueryClient();
-  return async (approval: Pending, { verdict, feedback, arguments: edited, remember }: Decision): Promise<Decided> => {
-    const params = { path: { id: approval.id } };
-    const said = feedback.trim();
-    const call = approval.tool_call ?? null;
+  return async (approval: Pending, decision: Decision): Promise<Decided> => {
     try {
-      if (verdict === "reject")
-        return await answer(svc.POST("/v1/human-approvals/{id}/reject", { params, body: { reason: said } }));
-      const body = {
-        ...(said === "" ? {} : { feedback: said }),
-        ...(edited === undefined ? {} : { arguments: edited }),
-        ...(call === null ? {} : { arguments_sha256: call.arguments_sha256 }),
-        ...(call === null || remember === undefined || remember === "none" ? {} : { remember }),
-      };
-      return await answer(svc.POST("/v1/human-approvals/{id}/approve", { params, body }));
+      return await sendDecision(approval, decision);
     } finally {
       await Promise.all([
         queries.invalidateQueries({ queryKey: ["approval"] }),

@@ -1,6 +1,7 @@
 /** One security context: its rules to read, a call to try against them, and the text to change. */
+
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { useNavigate, useParams } from "@tanstack/react-router";
 import { Trash2 } from "lucide-react";
 import { useState } from "react";
 import { answer } from "../../../programs/client/client.ts";
@@ -10,6 +11,7 @@ import { useCan, useMe } from "../../app/session/session.ts";
 import { Button } from "../../kit/controls/button.tsx";
 import { Checkbox } from "../../kit/controls/field.tsx";
 import { useFilters } from "../../kit/controls/filters.tsx";
+import { TextLink } from "../../kit/controls/link.tsx";
 import { Tabs } from "../../kit/controls/tabs.tsx";
 import { Confirm } from "../../kit/dialogs/dialog.tsx";
 import { tell } from "../../kit/dialogs/toast.tsx";
@@ -28,7 +30,7 @@ export function ContextPage() {
   const context = useQuery(contextQuery(name));
   if (context.data === undefined)
     return (
-      <Page title={name} about={<Link to={"/security-contexts" as never}>Security contexts</Link>}>
+      <Page title={name} about={<TextLink to="/security-contexts">Security contexts</TextLink>}>
         {context.error === null ? (
           <Loading lines={8} />
         ) : (
@@ -65,7 +67,7 @@ function Shown({ context }: { readonly context: Context }) {
       }
       about={
         <>
-          <Link to={"/security-contexts" as never}>Security contexts</Link>
+          <TextLink to="/security-contexts">Security contexts</TextLink>
           {metadata.updated_at === null ? (
             <span>brought by the service</span>
           ) : (

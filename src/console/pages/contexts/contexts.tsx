@@ -15,20 +15,20 @@ import { Ago } from "../../kit/values/time.tsx";
 import { type Context, contextLink, isSystem } from "./words.ts";
 
 /** Patterns that are named in a row. */
-const shown = 4;
+const shown = 2;
 
 const columns: readonly Column<Context>[] = [
   {
     id: "name",
     title: "Context",
-    width: "minmax(12rem, 1.4fr)",
+    width: "minmax(13rem, 1.4fr)",
     cell: ({ name }) => (
-      <span className="flex min-w-0 items-center gap-1.5">
-        <Link to={contextLink(name) as never} className="truncate font-medium text-ink no-underline hover:underline">
-          {name}
-        </Link>
-        {isSystem({ name }) && <Badge tone="violet">system</Badge>}
-      </span>
+      <Link
+        to={contextLink(name) as never}
+        className="block truncate font-medium text-ink no-underline hover:underline"
+      >
+        {name}
+      </Link>
     ),
   },
   {
@@ -100,9 +100,9 @@ function Patterns({ of, tone = "neutral" }: { readonly of: readonly string[]; re
   return (
     <span title={of.map(inert).join(", ")} className="flex gap-1 overflow-hidden">
       {of.slice(0, shown).map((pattern) => (
-        <Badge key={pattern} tone={tone}>
-          {inert(pattern)}
-        </Badge>
+        <span key={pattern} className="flex min-w-0 max-w-full shrink-0">
+          <Badge tone={tone}>{inert(pattern)}</Badge>
+        </span>
       ))}
       {of.length > shown && <span className="text-ink-faint text-xs">+{of.length - shown}</span>}
     </span>
@@ -135,7 +135,7 @@ export function Contexts() {
       <FilterBar names={["of"]}>
         <ChoiceFilter
           name="of"
-          label="Of"
+          label="Made by"
           single
           choices={[
             { value: "tenant", label: "the tenant" },

@@ -12,7 +12,7 @@ import { Empty, Panel, Trouble } from "../../kit/page.tsx";
 import { isForm, SchemaForm, useSchemaValue } from "../../kit/schema/schema-form.tsx";
 import { inert } from "../../kit/values/text.tsx";
 import { toolQuery } from "../tools/tool/query.ts";
-import type { Tool } from "../tools/words.ts";
+import { type Tool, takesNothing } from "../tools/words.ts";
 import { VerdictShown } from "./verdict.tsx";
 import type { Context } from "./words.ts";
 
@@ -107,22 +107,14 @@ function Trial({
   return (
     <div className="grid min-w-0 items-start gap-4 xl:grid-cols-2">
       <Panel title="Arguments and subject">
-        <form
-          className="flex min-w-0 flex-col gap-4"
-          onSubmit={(event) => {
-            event.preventDefault();
-            mutate();
-          }}
-        >
+        <div className="flex min-w-0 flex-col gap-4">
           <div className="grid gap-3 sm:grid-cols-2">
             <Select
               label="Who calls"
               value={subject}
               onChange={(as) => change({ as, execution: "" })}
               hint={
-                subject === me
-                  ? "Its rates are those that are left for you."
-                  : "With its ceilings, and what its rates leave."
+                subject === me ? "With what the rates leave for you." : "With its ceilings, and what its rates leave."
               }
               choices={[
                 { value: me, label: `me, ${user.length > 20 ? `…${user.slice(-8)}` : user}` },
@@ -144,26 +136,29 @@ function Trial({
             )}
           </div>
           <Formless tool={tool}>
-            <SchemaForm
-              label="Arguments"
-              schema={schema ?? {}}
-              {...form}
-              json={schema === undefined || !isForm(schema)}
-            />
+            {takesNothing(schema) ? (
+              <p className="m-0 text-ink-soft">It takes none.</p>
+            ) : (
+              <SchemaForm
+                label="Arguments"
+                schema={schema ?? {}}
+                {...form}
+                json={schema === undefined || !isForm(schema)}
+                onSubmit={() => mutate()}
+              />
+            )}
           </Formless>
           <Button
             look="primary"
-            type="submit"
             className="self-start"
             busy={verdict.isPending}
             disabled={input.broken !== null || (subject === other && executionId === "")}
-            // Forms within forms are none: the button sends by itself.
             onClick={() => mutate()}
           >
             <ShieldQuestion aria-hidden />
             May it?
           </Button>
-        </form>
+        </div>
       </Panel>
       <div aria-live="polite" className="flex min-w-0 flex-col gap-4">
         {verdict.error !== null && <Trouble error={verdict.error} />}

@@ -1,10 +1,12 @@
 /** A new security context, from a text with comments. */
+
 import { useQueryClient } from "@tanstack/react-query";
-import { Link, useNavigate } from "@tanstack/react-router";
+import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { answer } from "../../../programs/client/client.ts";
 import { svc } from "../../app/session/api.ts";
 import { Input } from "../../kit/controls/field.tsx";
+import { TextLink } from "../../kit/controls/link.tsx";
 import { tell } from "../../kit/dialogs/toast.tsx";
 import { Page, Panel } from "../../kit/page.tsx";
 import { Command } from "../../kit/values/text.tsx";
@@ -23,7 +25,7 @@ export function NewContext() {
       title="New security context"
       about={
         <span className="flex min-w-0 flex-wrap items-center gap-2">
-          <Link to={"/security-contexts" as never}>Security contexts</Link>
+          <TextLink to="/security-contexts">Security contexts</TextLink>
           Change what is below and make it. From a terminal:
           <Command text="npm run -s svc -- contexts create context.yaml" />
         </span>

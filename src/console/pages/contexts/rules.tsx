@@ -121,7 +121,7 @@ export function Rule({
           <p className="m-0 flex items-start gap-1.5 text-violet text-xs">
             <UserRoundCheck aria-hidden className="mt-px size-3.5 shrink-0" />
             <span className="min-w-0 break-words">
-              A person is asked: {approvalWords(approval).map(inert).join("; ")}.
+              A person is asked about {inert(approvalWords(approval).join(", "))}.
             </span>
           </p>
         )}

@@ -1,13 +1,14 @@
 /** What the service says of a call that was tried: allowed, asked about or refused, and by which rule. */
+
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { CheckCircle2, CircleX, UserRoundCheck } from "lucide-react";
 import { classes } from "../../kit/controls/classes.ts";
+import { TextLink } from "../../kit/controls/link.tsx";
 import { Facts, Panel } from "../../kit/page.tsx";
 import { inert } from "../../kit/values/text.tsx";
 import { contextQuery } from "./query.ts";
 import { Denied, Rule } from "./rules.tsx";
-import { type Context, contextLink, type Verdict } from "./words.ts";
+import { type Context, constraintText, contextLink, type Verdict } from "./words.ts";
 
 const looks = {
   allowed: ["It may", "border-good/40 bg-good-soft", "text-good", CheckCircle2],
@@ -48,12 +49,7 @@ export function VerdictShown({ verdict, context, tool }: VerdictProps) {
         <div className="flex flex-col gap-3">
           <Deciding verdict={verdict} context={context} tool={tool} />
           {!allowed && (attempted !== undefined || list !== undefined) && (
-            <Facts
-              of={[
-                ["Asked for", attempted === undefined ? null : <code key="asked">{inert(textOf(attempted))}</code>],
-                ["Allowed", list === undefined ? null : <code key="allowed">{inert(textOf(list))}</code>],
-              ]}
-            />
+            <Facts of={[...fact("Asked for", attempted), ...fact("Allowed", list)]} />
           )}
           {Array.isArray(failures) && <Failures of={failures as readonly Failure[]} />}
         </div>
@@ -61,6 +57,9 @@ export function VerdictShown({ verdict, context, tool }: VerdictProps) {
     </>
   );
 }
+
+const fact = (name: string, value: unknown): readonly (readonly [string, React.ReactNode])[] =>
+  value === undefined ? [] : [[name, <code key={name}>{inert(textOf(value))}</code>]];
 
 const textOf = (value: unknown): string =>
   typeof value === "string" ? value : Array.isArray(value) ? value.join(", ") || "none" : JSON.stringify(value);
@@ -75,7 +74,7 @@ function Deciding({ verdict, context, tool }: VerdictProps) {
     <>
       {ceilingName !== null && (
         <p className="m-0">
-          A ceiling of the execution decides: <Link to={contextLink(ceilingName) as never}>{inert(ceilingName)}</Link>.
+          A ceiling of the execution decides: <TextLink to={contextLink(ceilingName)}>{inert(ceilingName)}</TextLink>.
         </p>
       )}
       {rule !== undefined && index !== null ? (
@@ -107,7 +106,7 @@ function NoRule({ verdict: { constraint, details }, tool }: Omit<VerdictProps, "
     default:
       return (
         <p className="m-0 text-ink-soft">
-          {constraint === null ? "Several rules are for it, and none fits." : inert(constraint.replaceAll("_", " "))}
+          {constraint === null ? "Several rules are for it, and none fits." : `${constraintText(constraint)}.`}
         </p>
       );
   }
@@ -125,7 +124,7 @@ function Failures({ of }: { readonly of: readonly Failure[] }) {
     <ul className="m-0 list-disc pl-5 text-xs">
       {of.map(({ code, capability_index: index, constraint }) => (
         <li key={`${String(index)} ${String(code)}`}>
-          rule {typeof index === "number" ? index + 1 : "?"}: {String(constraint ?? "").replaceAll("_", " ")}{" "}
+          rule {typeof index === "number" ? index + 1 : "?"}: {constraintText(String(constraint ?? ""))}{" "}
           <code>{String(code)}</code>
         </li>
       ))}

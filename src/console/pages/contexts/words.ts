@@ -53,7 +53,7 @@ const units = [
 ] as const;
 
 /** `3600` → `1 hour` */
-export function secondsText(seconds: number): string {
+function secondsText(seconds: number): string {
   for (const [length, unit] of units)
     if (seconds % length === 0) return `${seconds / length} ${unit}${seconds === length ? "" : "s"}`;
   return `${seconds} s`;
@@ -64,8 +64,8 @@ export function approvalWords(approval: Approval): readonly string[] {
   const { when, approvers, quorum, timeout_seconds: timeout, on_timeout, editable, remember } = approval;
   return [
     when === null ? "every call" : `calls where ${when}`,
-    approvers.length === 0 ? "all who may decide approvals" : approvers.join(" or "),
-    ...(approval.forbid_initiator ? ["not the one who started it"] : []),
+    approvers.length === 0 ? "decided by all who may decide approvals" : `decided by ${approvers.join(" or ")}`,
+    ...(approval.forbid_initiator ? ["not by who started it"] : []),
     ...(quorum > 1 ? [`${quorum} people have to agree`] : []),
     `within ${secondsText(timeout)}, else ${on_timeout === "fail" ? "the execution fails" : "it is rejected"}`,
     ...(editable ? ["the arguments may be changed"] : []),
@@ -75,6 +75,24 @@ export function approvalWords(approval: Approval): readonly string[] {
     ...(approval.elicit ? ["an MCP client may ask its own person"] : []),
   ];
 }
+
+const constraintWords: Readonly<Record<string, string>> = {
+  effective_tools: "the manifest of the agent, or the session, does not offer it",
+  tool_pattern: "no rule opens it",
+  deny_list: "the deny list",
+  path_allowlist: "the paths of the rule",
+  command_allowlist: "the commands of the rule",
+  subcommand_allowlist: "the subcommands of the rule",
+  shell_syntax: "a line that needs a shell, which the rule does not open",
+  domain_allowlist: "the domains of the rule",
+  rate_limit: "its rate",
+  max_concurrent: "as many calls as may run at once run already",
+  context_deleted: "the context was deleted",
+};
+
+/** Why a call is refused, as verdicts and refusals name it. */
+export const constraintText = (constraint: string): string =>
+  constraintWords[constraint] ?? constraint.replaceAll("_", " ");
 
 /** A context without what the service adds, as it is written. */
 export function writtenOf({ description, capabilities, deny_list, usable_by }: Context): Record<string, unknown> {

@@ -21,7 +21,7 @@ export const executionColumns: readonly Column<Row>[] = [
     id: "agent",
     title: "Agent",
     lead: true,
-    width: "minmax(9rem, 1.2fr)",
+    width: "minmax(10rem, 1.6fr)",
     cell: (row) => (
       <Link to="/executions/$id" params={{ id: row.id }} className="font-medium text-ink no-underline hover:underline">
         {inert(row.agent_name)}

@@ -2,7 +2,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Activity, Ban, RotateCcw } from "lucide-react";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { answer } from "../../../programs/client/client.ts";
 import { svc } from "../../app/session/api.ts";
 import { useCan } from "../../app/session/session.ts";
@@ -14,7 +14,7 @@ import { Bulk, type BulkWork } from "../../kit/dialogs/bulk.tsx";
 import { useList } from "../../kit/list.ts";
 import { Empty, Page } from "../../kit/page.tsx";
 import { DataTable } from "../../kit/table.tsx";
-import { Command } from "../../kit/values/text.tsx";
+import { Cli } from "../../kit/values/cli.tsx";
 import { cancel, isLive, retry } from "./actions.tsx";
 import { AgentFilter } from "./agent-filter.tsx";
 import { executionColumns, type Row } from "./columns.tsx";
@@ -46,6 +46,7 @@ export function Executions() {
   const navigate = useNavigate();
   const [filters] = useFilters();
   const [work, setWork] = useState<BulkWork<Row> | null>(null);
+  const done = useRef(() => {});
   const { q = "", status, agent, since, after, before, label } = filters;
   const asked = { q: q.includes("=") ? q : "", status, agent, since, after, before, label };
   const list = useList(["execution", "list", asked], (cursor) =>
@@ -57,12 +58,13 @@ export function Executions() {
   const isFiltered = names.some((name) => filters[name] !== undefined);
   const close = () => {
     setWork(null);
+    done.current();
     queries.invalidateQueries({ queryKey: ["execution"] }).catch(() => {});
   };
   return (
     <Page title="Executions">
       <FilterBar names={names}>
-        <SearchFilter name="q" label="Id, label=value, or words of those shown" />
+        <SearchFilter name="q" label="Id, label=value or words" />
         <ChoiceFilter name="status" label="Status" choices={statuses} />
         <AgentFilter />
         <StartedFilter />
@@ -86,7 +88,15 @@ export function Executions() {
         idOf={(row) => row.id}
         linkOf={(row) => `/executions/${row.id}`}
         {...(can("execution:cancel", "agent:execute")
-          ? { bulk: (selected: readonly Row[]) => <BulkActions selected={selected} onWork={setWork} /> }
+          ? {
+              bulk: (selected: readonly Row[], clear: () => void) => {
+                const begin = (next: BulkWork<Row>) => {
+                  setWork(next);
+                  done.current = clear;
+                };
+                return <BulkActions selected={selected} onWork={begin} />;
+              },
+            }
           : {})}
         empty={
           isFiltered ? (
@@ -104,7 +114,7 @@ export function Executions() {
               }
             >
               <p className="mt-0 mb-2">An execution is one run of an agent. From a terminal:</p>
-              <Command text="npm run -s svc -- run hello-agent" />
+              <Cli args="run hello-agent" />
             </Empty>
           )
         }

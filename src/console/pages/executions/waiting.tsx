@@ -73,7 +73,11 @@ export function Standing({ record, now }: { readonly record: Schemas["ExecutionR
   if (record.error !== null)
     return (
       <Banner look="bad" icon={<CircleAlert aria-hidden className="text-bad" />}>
-        <div className="flex max-h-60 flex-col gap-0.5 overflow-auto">
+        <div
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls
+          tabIndex={0}
+          className="flex max-h-60 flex-col gap-0.5 overflow-auto"
+        >
           <span className="flex flex-wrap items-baseline gap-x-2">
             <strong className="text-bad">{endText[status] ?? "It failed"}</strong>
             {record.error_code !== null && <code className="text-bad">{record.error_code}</code>}

@@ -34,6 +34,8 @@ export function ConnectModel({ onClose }: { readonly onClose: () => void }) {
   const [key, setKey] = useState("");
   /** How many steps are done; null: it has not begun. */
   const [step, setStep] = useState<number | null>(null);
+  /** Of what is done; testing alone is the last of them. */
+  const [shown, show] = useState<readonly string[]>(steps);
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const [tested, setTested] = useState<Tested | null>(null);
@@ -41,6 +43,8 @@ export function ConnectModel({ onClose }: { readonly onClose: () => void }) {
     setBusy(true);
     setError(null);
     setTested(null);
+    show(isTestOnly ? steps.slice(-1) : steps);
+    const asking = isTestOnly ? 0 : steps.length - 1;
     try {
       if (!isTestOnly) {
         setStep(0);
@@ -48,9 +52,9 @@ export function ConnectModel({ onClose }: { readonly onClose: () => void }) {
         setStep(1);
         await reload();
       }
-      setStep(2);
+      setStep(asking);
       setTested(await test());
-      setStep(3);
+      setStep(asking + 1);
       if (!isTestOnly) setKey("");
       await queries.invalidateQueries({ queryKey: ["doctor"] });
     } catch (failure) {
@@ -105,7 +109,7 @@ export function ConnectModel({ onClose }: { readonly onClose: () => void }) {
         )}
         {step !== null && (
           <ol aria-live="polite" className="m-0 flex list-none flex-col gap-1 p-0 text-xs">
-            {steps.map((name, place) => (
+            {shown.map((name, place) => (
               <li key={name} className={place < step ? "text-good" : place === step ? "text-ink" : "text-ink-faint"}>
                 {place < step ? "✓" : place === step && busy ? "…" : "·"} {name}
               </li>

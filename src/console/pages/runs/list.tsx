@@ -1,20 +1,25 @@
 /** Runs of workflows: filtered by what the address says, several acted on at once. */
+import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { PlaySquare } from "lucide-react";
+import { useRef, useState } from "react";
 import { answer } from "../../../programs/client/client.ts";
 import { svc } from "../../app/session/api.ts";
 import { ButtonLink } from "../../kit/controls/button.tsx";
 import { ChoiceFilter, FilterBar, SearchFilter, useFilters } from "../../kit/controls/filters.tsx";
 import { StartedFilter } from "../../kit/controls/started.tsx";
 import { startedNames, startedQuery } from "../../kit/controls/started-within.ts";
+import { Bulk, type BulkWork } from "../../kit/dialogs/bulk.tsx";
 import { useList } from "../../kit/list.ts";
 import { Empty, Page } from "../../kit/page.tsx";
 import { type Column, DataTable } from "../../kit/table.tsx";
+import { Cli } from "../../kit/values/cli.tsx";
 import { Status, wordsOf } from "../../kit/values/status.tsx";
 import { Copyable, inert } from "../../kit/values/text.tsx";
 import { Ago, Duration } from "../../kit/values/time.tsx";
 import type { Run } from "./model/queries.ts";
 import { BulkActions } from "./parts/bulk.tsx";
+import { Migrate } from "./parts/migrate.tsx";
 
 const statuses = ["pending", "running", "completed", "failed", "cancelled", "timed_out"].map((value) => ({
   value,
@@ -94,6 +99,11 @@ const names = ["q", "status", "parent", "schedule", ...startedNames];
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 export function Runs() {
+  const queries = useQueryClient();
+  // Here, and not beside the rows: they leave the list while they are worked on.
+  const [work, setWork] = useState<BulkWork<Run> | null>(null);
+  const done = useRef(() => {});
+  const [moved, move] = useState<readonly Run[] | null>(null);
   const [filters] = useFilters();
   const { status, q, parent, schedule, since, after, before } = filters;
   const isId = q !== undefined && uuid.test(q);
@@ -116,7 +126,7 @@ export function Runs() {
   return (
     <Page title="Runs">
       <FilterBar names={names}>
-        <SearchFilter name="q" label="Workflow's name, or the id of a run" />
+        <SearchFilter name="q" label="Workflow, or id of a run" />
         <ChoiceFilter name="status" label="Status" choices={statuses} />
         <StartedFilter />
       </FilterBar>
@@ -126,17 +136,39 @@ export function Runs() {
         columns={columns}
         idOf={({ id }) => id}
         linkOf={({ id }) => `/runs/${id}`}
-        bulk={(selected, clear) => <BulkActions runs={selected} done={clear} />}
+        bulk={(selected, clear) => {
+          const begin = (next: BulkWork<Run>) => {
+            setWork(next);
+            done.current = clear;
+          };
+          return <BulkActions runs={selected} onWork={begin} onMove={move} />;
+        }}
         empty={
           <Empty
             icon={PlaySquare}
             title={isFiltered ? "No run like this" : "No workflow has run yet"}
             actions={!isFiltered && <ButtonLink to="/workflows">Start a workflow</ButtonLink>}
           >
-            {isFiltered ? "Clear a filter to see more." : "Each run of a workflow stands here, the newest first."}
+            {isFiltered ? (
+              "Clear a filter to see more."
+            ) : (
+              <>
+                <p className="mt-0 mb-2">Each run of a workflow stands here, the newest first.</p>
+                <Cli args="workflows run release --input version=2.4" />
+              </>
+            )}
           </Empty>
         }
       />
+      <Bulk
+        work={work}
+        onClose={() => {
+          setWork(null);
+          done.current();
+          queries.invalidateQueries({ queryKey: ["run"] }).catch(() => {});
+        }}
+      />
+      {moved !== null && <Migrate runs={moved} onClose={() => move(null)} />}
     </Page>
   );
 }

@@ -72,7 +72,13 @@ function Shown({ run }: { readonly run: RunRecord }) {
     >
       {run.error !== null && (
         <Card icon={CircleAlert} tone="bad" title={run.error_code ?? "It failed"}>
-          <p className="m-0 max-h-60 overflow-auto whitespace-pre-wrap break-words">{inert(run.error)}</p>
+          <pre
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls
+            tabIndex={0}
+            className="m-0 max-h-60 overflow-auto whitespace-pre-wrap break-words text-xs leading-5"
+          >
+            {inert(run.error)}
+          </pre>
         </Card>
       )}
       <Waits run={run} waits={waits} entries={entries} definition={definition} />

@@ -1,6 +1,7 @@
 /** One session: whose key it vouches for, what it may call, what it called; and its end. */
+
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, useParams } from "@tanstack/react-router";
+import { useParams } from "@tanstack/react-router";
 import { Ban } from "lucide-react";
 import { useState } from "react";
 import { answer } from "../../../programs/client/client.ts";
@@ -9,6 +10,7 @@ import { svc } from "../../app/session/api.ts";
 import { useCan } from "../../app/session/session.ts";
 import { Button } from "../../kit/controls/button.tsx";
 import { Input } from "../../kit/controls/field.tsx";
+import { TextLink } from "../../kit/controls/link.tsx";
 import { Confirm } from "../../kit/dialogs/dialog.tsx";
 import { tell } from "../../kit/dialogs/toast.tsx";
 import { Facts, Loading, Page, Panel, Trouble } from "../../kit/page.tsx";
@@ -67,7 +69,7 @@ function Shown({ session }: { readonly session: Session }) {
       }
       about={
         <>
-          <Link to={"/seal-sessions" as never}>SEAL sessions</Link>
+          <TextLink to="/seal-sessions">SEAL sessions</TextLink>
           <Copyable value={id} />
           <span>
             opened <Ago at={session.created_at} />
@@ -111,9 +113,9 @@ function Shown({ session }: { readonly session: Session }) {
             ],
             [
               "Security context",
-              <Link key="context" to={contextLink(session.security_context) as never}>
+              <TextLink key="context" to={contextLink(session.security_context)}>
                 {inert(session.security_context)}
-              </Link>,
+              </TextLink>,
             ],
             [
               "Narrowed to",
@@ -132,9 +134,9 @@ function Shown({ session }: { readonly session: Session }) {
             [
               "Agent",
               session.detached ? null : (
-                <Link key="agent" to={`/agents/${session.agent_id}` as never}>
+                <TextLink key="agent" to={`/agents/${session.agent_id}`}>
                   …{session.agent_id.slice(-8)}
-                </Link>
+                </TextLink>
               ),
             ],
             [

@@ -1,4 +1,5 @@
 /** Sessions of signed tool calls: whose they are, under which context, until when; and how to end them. */
+
 import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Signature } from "lucide-react";
@@ -9,6 +10,7 @@ import { svc } from "../../app/session/api.ts";
 import { useCan } from "../../app/session/session.ts";
 import { Button } from "../../kit/controls/button.tsx";
 import { ChoiceFilter, FilterBar, SearchFilter, useFilters } from "../../kit/controls/filters.tsx";
+import { TextLink } from "../../kit/controls/link.tsx";
 import { Bulk, type BulkWork } from "../../kit/dialogs/bulk.tsx";
 import { useList } from "../../kit/list.ts";
 import { Empty, Page } from "../../kit/page.tsx";
@@ -28,11 +30,13 @@ export const sessionLink = (id: string): string => `/seal-sessions/${id}`;
 /** Whose it is. */
 export function Holder({ session }: { readonly session: Session }) {
   const { detached, execution_id: execution, opened_by: by } = session;
-  if (!detached) return <Link to={`/executions/${execution}` as never}>execution …{execution.slice(-6)}</Link>;
+  if (!detached) return <TextLink to={`/executions/${execution}`}>execution …{execution.slice(-6)}</TextLink>;
   return (
     <span title={by?.user_id} className="flex min-w-0 items-center gap-1.5">
-      <Badge title="It has no execution: tools of sandboxes are out of its reach">detached</Badge>
-      {by !== null && <bdi className="truncate text-ink-soft text-xs">{inert(by.user_id)}</bdi>}
+      <span className="shrink-0">
+        <Badge title="It has no execution: tools of sandboxes are out of its reach">detached</Badge>
+      </span>
+      {by !== null && <Copyable value={by.user_id} short />}
     </span>
   );
 }
@@ -41,13 +45,13 @@ const columns: readonly Column<Session>[] = [
   {
     id: "id",
     title: "Session",
-    width: "minmax(9rem, 1fr)",
+    width: "minmax(6rem, 1fr)",
     cell: ({ session_id: id }) => (
       <Link
         to={sessionLink(id) as never}
         className="font-medium font-mono text-ink text-xs no-underline hover:underline"
       >
-        …{id.slice(-12)}
+        …{id.slice(-8)}
       </Link>
     ),
   },
@@ -137,6 +141,7 @@ export function Sessions() {
       <FilterBar names={["status", "execution"]}>
         <ChoiceFilter name="status" label="Status" single choices={[...statuses, { value: "all", label: "all" }]} />
         <SearchFilter name="execution" label="Id of an execution" />
+        {status === "active" && <span className="text-ink-soft text-xs">Those that are active are shown.</span>}
       </FilterBar>
       <DataTable
         name="seal-sessions"

@@ -28,3 +28,10 @@ export function faultOf({ instances, status }: Server): string | null {
   if (status === "running" || status === "stopped") return null;
   return instances.find(({ last_error: error }) => error !== null)?.last_error ?? null;
 }
+
+/** Whether a tool's schema has no members at all. */
+export function takesNothing(schema: unknown): boolean {
+  if (typeof schema !== "object" || schema === null) return false;
+  const { type, properties } = schema as { readonly type?: unknown; readonly properties?: object };
+  return type === "object" && properties !== undefined && Object.keys(properties).length === 0;
+}

@@ -8,6 +8,7 @@ import { FilterBar, SearchFilter, useFilters } from "../../kit/controls/filters.
 import { useList } from "../../kit/list.ts";
 import { Empty, Page } from "../../kit/page.tsx";
 import { type Column, DataTable } from "../../kit/table.tsx";
+import { Cli } from "../../kit/values/cli.tsx";
 import { Badge } from "../../kit/values/status.tsx";
 import { inert } from "../../kit/values/text.tsx";
 import { Ago } from "../../kit/values/time.tsx";
@@ -77,7 +78,8 @@ export function Workflows() {
         linkOf={({ name }) => `/workflows/${name}`}
         empty={
           <Empty icon={WorkflowIcon} title="No workflow yet" actions={make}>
-            A workflow leads agents, commands and people through states.
+            <p className="mt-0 mb-2">A workflow leads agents, commands and people through states.</p>
+            <Cli args="workflows register release.yaml" />
           </Empty>
         }
       />

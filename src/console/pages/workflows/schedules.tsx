@@ -86,10 +86,16 @@ const overlaps = {
 } as const;
 type Overlap = keyof typeof overlaps;
 
+const dayMs = 86_400_000;
+
+/** @returns as a field of date and time has it, where the reader is */
+const localMinute = (at: number): string =>
+  new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+
 /** Starts a run for each of the schedule's times in a span that has gone by. */
 function Backfill({ name, id, onClose }: { readonly name: string; readonly id: string; readonly onClose: () => void }) {
-  const [from, setFrom] = useState("");
-  const [to, setTo] = useState("");
+  const [from, setFrom] = useState(() => localMinute(Date.now() - dayMs));
+  const [to, setTo] = useState(() => localMinute(Date.now()));
   const [overlap, setOverlap] = useState<Overlap>("");
   const queries = useQueryClient();
   const send = async () => {

@@ -1,7 +1,7 @@
 /** A button at each block of code that copies it. */
 
 export function addCopyButtons(): void {
-  for (const block of document.querySelectorAll<HTMLElement>(".code")) {
+  for (const block of document.querySelectorAll<HTMLElement>(".code:not(.output)")) {
     const code = block.querySelector("code");
     if (code === null) continue;
     const button = document.createElement("button");

@@ -61,7 +61,8 @@ export function render(page: string, source: string, addresses: Addresses): Rend
       code({ text, lang = "" }) {
         const language = /^[\w-]+/.exec(lang)?.[0] ?? "text";
         pieces.add(text);
-        return `<div class="code"><pre tabindex="0"><code class="language-${language}">${highlighted(text, language)}\n</code></pre></div>\n`;
+        // What a command prints is told apart from what a reader types.
+        return `<div class="code${language === "text" ? " output" : ""}"><pre tabindex="0"><code class="language-${language}">${highlighted(text, language)}\n</code></pre></div>\n`;
       },
       paragraph(token) {
         pieces.add(plainText(token.tokens));

@@ -1,6 +1,8 @@
 /** A reader of the pages: a folder like a fresh checkout, a service in one terminal, and a shell in another. */
-import { mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { scripts } from "../../../../package.json";
+import { freePorts } from "../../../harness/redis/server.ts";
 import { scratch } from "../../../harness/scratch.ts";
 import { until } from "../../../harness/until.ts";
 import { type Block, startsService } from "./blocks.ts";
@@ -25,9 +27,23 @@ function environment(folder: string, more: Readonly<Record<string, string>>): Re
   return { PATH, TMPDIR, HOME: join(folder, "home"), LANG: "C.UTF-8", NPM_CONFIG_UPDATE_NOTIFIER: "false", ...more };
 }
 
+/**
+ * A folder with an `npm` that starts the command line at once, by the line of package.json, and hands all else on. Node and
+ * npm in front of each of some two hundred commands would take most of the time.
+ */
+function quickNpm(folder: string): string {
+  const bin = join(folder, "home/bin");
+  const npm = Bun.which("npm") ?? "npm";
+  mkdirSync(bin, { recursive: true });
+  const start = `if [ "$1 $2 $3 $4" = "run -s svc --" ]; then shift 4; ${scripts.svc} "$@"; fi`;
+  writeFileSync(join(bin, "npm"), `#!/bin/sh\n${start}\nexec '${npm}' "$@"\n`, { mode: 0o755 });
+  return bin;
+}
+
 /** The service that the pages' first command starts, with stores of its own in its folder. */
 export class Service {
   private constructor(
+    readonly folder: string,
     readonly port: number,
     private readonly child: Bun.Subprocess,
   ) {}
@@ -38,9 +54,10 @@ export class Service {
 
   static async start(settings: Readonly<Record<string, string>>): Promise<Service> {
     const folder = checkout("docs-service");
+    const [port = 0] = await freePorts(1);
     const child = Bun.spawn(["npm", "start"], {
       cwd: folder,
-      env: environment(folder, { SVC_PORT: "0", SVC_INTERNAL_PORT: "0", SVC_EGRESS_PORT: "0", ...settings }),
+      env: environment(folder, { SVC_PORT: String(port), SVC_INTERNAL_PORT: "0", SVC_EGRESS_PORT: "0", ...settings }),
       stdin: "ignore",
       stdout: "pipe",
       stderr: "pipe",
@@ -50,16 +67,16 @@ export class Service {
       void (async () => {
         for await (const text of stream.pipeThrough(new TextDecoderStream())) said.push(text);
       })();
-    const port = await until(
-      () => {
-        if (child.exitCode !== null) return -1;
-        const card = readdirSync(join(folder, ".svc")).find((name) => /^node-\d+\.json$/.test(name));
-        return Number(JSON.parse(readFileSync(join(folder, ".svc", card ?? ""), "utf8")).port);
-      },
+    const isReady = await until(
+      () =>
+        child.exitCode === null
+          ? existsSync(join(folder, ".svc")) &&
+            readdirSync(join(folder, ".svc")).some((name) => /^node-\d+\.json$/.test(name))
+          : "ended",
       { timeoutMs: 50_000, what: "npm start to be ready" },
     );
-    if (port < 0) throw new Error(`npm start ended: ${said.join("")}`);
-    return new Service(port, child);
+    if (isReady === "ended") throw new Error(`npm start ended: ${said.join("")}`);
+    return new Service(folder, port, child);
   }
 
   async stop(): Promise<void> {
@@ -80,11 +97,17 @@ export interface Outcome {
  */
 export async function read(blocks: readonly Block[], service: Service, tenant: string | null): Promise<Outcome> {
   const folder = checkout("docs-reader");
+  mkdirSync(join(folder, "home"));
   const local = (text: string) => text.replaceAll("localhost:8080", `localhost:${service.port}`);
   const runs = blocks.filter((block) => block.notRun === null && !startsService(block));
+  // The first pages that a reader meets have npm itself.
+  const isFirst = blocks.some(({ page }) => page === "README.md");
   const script = [
+    ...(isFirst ? [] : [`PATH=${quickNpm(folder)}:$PATH`]),
     // What the service refuses fails the block, as a reader would see it.
-    `curl() { command curl --fail-with-body --max-time 30 ${tenant === null ? "" : `-H 'X-Svc-Tenant: ${tenant}' `}"$@"; }`,
+    `curl() { command curl --fail-with-body --max-time 30 ${tenant === null ? "" : `-H 'X-Svc-Tenant: ${tenant}' -H 'X-Tenant-Id: ${tenant}' `}"$@"; }`,
+    // A reader types slowly, this machine may be busy.
+    "sleep() { command sleep $(($1 * 2)); }",
     "set -eo pipefail",
     ...runs.flatMap((block, index) => [
       `printf '\\n::%s\\n' ${index} >&2`,
@@ -96,7 +119,12 @@ export async function read(blocks: readonly Block[], service: Service, tenant: s
   ];
   const child = Bun.spawn(["bash", "-c", script.join("\n")], {
     cwd: folder,
-    env: environment(folder, { SVC_API_URL: service.url, ...(tenant === null ? {} : { SVC_TENANT: tenant }) }),
+    env: environment(folder, {
+      SVC_API_URL: service.url,
+      // Programs of operators find the stores of the service, as in the checkout that it was started in.
+      SVC_DATA_DIR: join(service.folder, ".svc"),
+      ...(tenant === null ? {} : { SVC_TENANT: tenant }),
+    }),
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",

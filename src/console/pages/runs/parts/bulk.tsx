@@ -1,85 +1,71 @@
-/** The same done to several runs, one after the other, with what came of it. */
-import { useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+/** What can be done with several runs at once. */
+import { Ban, RotateCcw } from "lucide-react";
 import { answer } from "../../../../programs/client/client.ts";
 import { svc } from "../../../app/session/api.ts";
 import { useCan } from "../../../app/session/session.ts";
 import { Button } from "../../../kit/controls/button.tsx";
-import { Confirm } from "../../../kit/dialogs/dialog.tsx";
-import { tell } from "../../../kit/dialogs/toast.tsx";
+import type { BulkWork } from "../../../kit/dialogs/bulk.tsx";
 import { liveStatuses, type Run } from "../model/queries.ts";
-import { Migrate } from "./migrate.tsx";
-
-type Action = "cancel" | "retry";
 
 const isOne = (names: readonly string[]): boolean => new Set(names).size === 1;
+const nameOf = (run: Run): string => `${run.workflow_name} ${run.id.slice(0, 8)}`;
+const pathOf = ({ id }: Run) => ({ params: { path: { id } }, body: {} });
 
-export function BulkActions({ runs, done }: { readonly runs: readonly Run[]; readonly done: () => void }) {
+interface BulkActionsProps {
+  readonly runs: readonly Run[];
+  readonly onWork: (work: BulkWork<Run>) => void;
+  /** Asks for the version that they are to go on in. */
+  readonly onMove: (runs: readonly Run[]) => void;
+}
+
+export function BulkActions({ runs, onWork, onMove }: BulkActionsProps) {
   const can = useCan();
-  const queries = useQueryClient();
-  const [action, choose] = useState<Action | null>(null);
-  const [finished, setFinished] = useState(0);
-  const [isMoving, move] = useState(false);
-  const fit = {
-    cancel: runs.filter(({ status }) => liveStatuses.has(status)),
-    retry: runs.filter(({ status }) => status === "failed" || status === "cancelled" || status === "timed_out"),
-  };
-  const act = async (): Promise<void> => {
-    if (action === null) return;
-    const failures: string[] = [];
-    setFinished(0);
-    for (const { id } of fit[action]) {
-      const params = { path: { id } };
-      try {
-        await (action === "cancel"
-          ? answer(svc.POST("/v1/workflows/executions/{id}/cancel", { params, body: {} }))
-          : answer(svc.POST("/v1/workflows/executions/{id}/retry", { params, body: {} })));
-      } catch (error) {
-        failures.push(`${id}: ${error instanceof Error ? error.message : String(error)}`);
-      }
-      setFinished((count) => count + 1);
-    }
-    await queries.invalidateQueries({ queryKey: ["run", "list"] });
-    if (failures.length > 0) throw new Error(`${failures.length} failed. ${failures.slice(0, 5).join("; ")}`);
-    tell(`${fit[action].length} runs: ${action === "cancel" ? "cancelling" : "tried again"}`);
-    done();
-  };
+  const live = runs.filter(({ status }) => liveStatuses.has(status));
+  const broken = runs.filter(({ status }) => status === "failed" || status === "cancelled" || status === "timed_out");
   return (
     <>
-      {can("workflow:cancel") && fit.cancel.length > 0 && (
-        <Button small look="danger" onClick={() => choose("cancel")}>
-          Cancel {fit.cancel.length}
-        </Button>
-      )}
-      {can("workflow:run") && fit.retry.length > 0 && (
-        <Button small onClick={() => choose("retry")}>
-          Retry {fit.retry.length}
-        </Button>
-      )}
-      {can("workflow:deploy") &&
-        fit.cancel.length > 0 &&
-        isOne(fit.cancel.map(({ workflow_name }) => workflow_name)) && (
-          <Button small onClick={() => move(true)}>
-            Move {fit.cancel.length} to a version
-          </Button>
-        )}
-      {isMoving && <Migrate runs={fit.cancel} onClose={() => move(false)} />}
-      {action !== null && (
-        <Confirm
-          open
-          onClose={() => choose(null)}
-          danger={action === "cancel"}
-          title={action === "cancel" ? `Cancel ${fit.cancel.length} runs?` : `Retry ${fit.retry.length} runs?`}
-          about={action === "cancel" ? "What they have under way is given up." : "Each begins anew where it ended."}
-          verb={action === "cancel" ? "Cancel them" : "Retry them"}
-          onConfirm={act}
+      {can("workflow:cancel") && live.length > 0 && (
+        <Button
+          small
+          look="danger"
+          onClick={() =>
+            onWork({
+              title: live.length === 1 ? "Cancel one run?" : `Cancel ${live.length} runs?`,
+              about: "What they have under way is given up.",
+              verb: "Cancel them",
+              danger: true,
+              records: live,
+              nameOf,
+              act: (run) => answer(svc.POST("/v1/workflows/executions/{id}/cancel", pathOf(run))),
+            })
+          }
         >
-          {finished > 0 && (
-            <p role="status" className="m-0 text-ink-soft text-xs">
-              {finished} of {fit[action].length} done
-            </p>
-          )}
-        </Confirm>
+          <Ban aria-hidden />
+          Cancel {live.length}
+        </Button>
+      )}
+      {can("workflow:run") && broken.length > 0 && (
+        <Button
+          small
+          onClick={() =>
+            onWork({
+              title: broken.length === 1 ? "Retry one run?" : `Retry ${broken.length} runs?`,
+              about: "Each begins anew where it ended.",
+              verb: "Retry them",
+              records: broken,
+              nameOf,
+              act: (run) => answer(svc.POST("/v1/workflows/executions/{id}/retry", pathOf(run))),
+            })
+          }
+        >
+          <RotateCcw aria-hidden />
+          Retry {broken.length}
+        </Button>
+      )}
+      {can("workflow:deploy") && live.length > 0 && isOne(live.map(({ workflow_name }) => workflow_name)) && (
+        <Button small onClick={() => onMove(live)}>
+          Move {live.length} to a version
+        </Button>
       )}
     </>
   );

@@ -157,7 +157,7 @@ function ChildWaits({ state, id }: { readonly state: string; readonly id: string
       from={
         <>
           for the sub-run of {inert(state)}:{" "}
-          <Link to="/runs/$id" params={{ id } as never} className="text-accent hover:underline">
+          <Link to="/runs/$id" params={{ id } as never} className="text-accent underline hover:no-underline">
             {inert(data.workflow_name)}
           </Link>
         </>

@@ -10,8 +10,8 @@ import { Tabs } from "../../../kit/controls/tabs.tsx";
 import { useList } from "../../../kit/list.ts";
 import { Empty, Page } from "../../../kit/page.tsx";
 import { DataTable } from "../../../kit/table.tsx";
+import { Cli } from "../../../kit/values/cli.tsx";
 import { wordsOf } from "../../../kit/values/status.tsx";
-import { Command } from "../../../kit/values/text.tsx";
 import { channels, statuses } from "../words.ts";
 import { BulkActions, BulkWork, type Work } from "./bulk.tsx";
 import { deliveryColumns } from "./columns.tsx";
@@ -155,7 +155,7 @@ function NothingHere({ dead, isFiltered }: { readonly dead: boolean; readonly is
       actions={<ButtonLink to="/sources">Set up a source</ButtonLink>}
     >
       <p className="mt-0 mb-2">A source gives the sender a URL and a secret. Or send one message yourself:</p>
-      <Command text={`svc api POST /v1/stimuli --data '{"source":"test","content":"hello"}'`} />
+      <Cli args="stimuli send orders hello" />
     </Empty>
   );
 }

@@ -9,8 +9,9 @@ import { Tabs } from "../../../kit/controls/tabs.tsx";
 import { useList } from "../../../kit/list.ts";
 import { Empty, Page } from "../../../kit/page.tsx";
 import { type Column, DataTable } from "../../../kit/table.tsx";
+import { Cli } from "../../../kit/values/cli.tsx";
 import { Badge } from "../../../kit/values/status.tsx";
-import { Command, Copyable, inert } from "../../../kit/values/text.tsx";
+import { Copyable, inert } from "../../../kit/values/text.tsx";
 import { Ago } from "../../../kit/values/time.tsx";
 import { presetNames } from "../words.ts";
 import { Router } from "./router.tsx";
@@ -142,9 +143,7 @@ function List() {
           <p className="mt-0 mb-2">
             It takes webhooks of GitHub, Stripe, Slack, Standard Webhooks, and of anything that signs with HMAC.
           </p>
-          <Command
-            text={`svc api POST /v1/stimulus-routes --data '{"source":"ci","workflow":"on-push","generate_secret":true}'`}
-          />
+          <Cli args="sources create ci --signature github --workflow on-push" />
         </Empty>
       }
     />

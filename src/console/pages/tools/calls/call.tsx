@@ -1,8 +1,10 @@
 /** One call of a tool: what was asked, what policy said, what became of it. */
+
 import { useQuery } from "@tanstack/react-query";
-import { Link, useParams } from "@tanstack/react-router";
+import { useParams } from "@tanstack/react-router";
 import { answer, type Schemas } from "../../../../programs/client/client.ts";
 import { svc } from "../../../app/session/api.ts";
+import { TextLink } from "../../../kit/controls/link.tsx";
 import { Facts, Loading, Page, Panel, Trouble } from "../../../kit/page.tsx";
 import { Value } from "../../../kit/values/json.tsx";
 import { Badge, Status } from "../../../kit/values/status.tsx";
@@ -49,8 +51,8 @@ function Shown({ call: one }: { readonly call: Call }) {
       }
       about={
         <>
-          <Link to={"/tools?tab=calls" as never}>Calls</Link>
-          <Link to={toolLink(one.tool_name) as never}>The tool</Link>
+          <TextLink to="/tools?tab=calls">Calls</TextLink>
+          <TextLink to={toolLink(one.tool_name)}>The tool</TextLink>
           <Copyable value={id} short />
           <Ago at={one.started_at} />
           {one.duration_ms !== null && <span>took {durationText(one.duration_ms)}</span>}
@@ -60,7 +62,7 @@ function Shown({ call: one }: { readonly call: Call }) {
       {isDenied && <Refusal call={one} />}
       {one.outcome === "waiting" && !isDenied && approval_id !== null && (
         <p className="m-0 rounded-panel border border-violet/40 bg-violet-soft p-3">
-          It waits for a person: <Link to={`/approvals/${approval_id}` as never}>open the approval</Link>.
+          It waits for a person: <TextLink to={`/approvals/${approval_id}`}>open the approval</TextLink>.
         </p>
       )}
       <div className="grid min-w-0 items-start gap-4 xl:grid-cols-2">
@@ -102,7 +104,7 @@ function Refusal({ call }: { readonly call: Call }) {
       </p>
       {context !== null && (
         <p className="mt-1 mb-0">
-          Decided by <Link to={`/security-contexts/${context}` as never}>{inert(context)}</Link>
+          Decided by <TextLink to={`/security-contexts/${context}`}>{inert(context)}</TextLink>
           {index === null ? "" : `, rule ${index + 1}`}, version {context_version}.
         </p>
       )}
@@ -114,10 +116,10 @@ function About({ call: one }: { readonly call: Call }) {
   const { security_context: context, capability_index: index, execution_id, session_id, approval_id } = one;
   const to = (path: string, id: string | null, more = "") =>
     id === null ? null : (
-      <Link key={id} to={`${path}/${id}` as never}>
+      <TextLink key={id} to={`${path}/${id}`}>
         …{id.slice(-8)}
         {more}
-      </Link>
+      </TextLink>
     );
   return (
     <Panel title="About">
@@ -129,10 +131,10 @@ function About({ call: one }: { readonly call: Call }) {
           [
             "Security context",
             context === null ? null : (
-              <Link key="context" to={`/security-contexts/${context}` as never}>
+              <TextLink key="context" to={`/security-contexts/${context}`}>
                 {inert(context)}, version {one.context_version}
                 {index === null ? "" : `, rule ${index + 1}`}
-              </Link>
+              </TextLink>
             ),
           ],
           [

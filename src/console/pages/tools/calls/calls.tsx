@@ -1,9 +1,11 @@
 /** Calls of tools, newest first: who asked, what policy said, what became of it. */
+
 import { Link } from "@tanstack/react-router";
 import { History } from "lucide-react";
 import { answer } from "../../../../programs/client/client.ts";
 import { svc } from "../../../app/session/api.ts";
 import { ChoiceFilter, FilterBar, SearchFilter, useFilters } from "../../../kit/controls/filters.tsx";
+import { TextLink } from "../../../kit/controls/link.tsx";
 import { useList } from "../../../kit/list.ts";
 import { Empty } from "../../../kit/page.tsx";
 import { type Column, DataTable } from "../../../kit/table.tsx";
@@ -58,9 +60,9 @@ const columns: readonly Column<Invocation>[] = [
     wide: true,
     cell: ({ execution_id: execution, session_id: session }) =>
       execution !== null ? (
-        <Link to={`/executions/${execution}` as never}>execution …{execution.slice(-6)}</Link>
+        <TextLink to={`/executions/${execution}`}>execution …{execution.slice(-6)}</TextLink>
       ) : session !== null ? (
-        <Link to={`/seal-sessions/${session}` as never}>session …{session.slice(-6)}</Link>
+        <TextLink to={`/seal-sessions/${session}`}>session …{session.slice(-6)}</TextLink>
       ) : (
         "a caller"
       ),
@@ -72,7 +74,7 @@ const columns: readonly Column<Invocation>[] = [
     wide: true,
     extra: true,
     cell: ({ security_context: context }) =>
-      context === null ? "–" : <Link to={`/security-contexts/${context}` as never}>{inert(context)}</Link>,
+      context === null ? "–" : <TextLink to={`/security-contexts/${context}`}>{inert(context)}</TextLink>,
   },
   {
     id: "took",

@@ -126,7 +126,7 @@ export function newBodyOf(draft: Draft): Written {
   return { name: draft.name.trim(), ...(draft.allTenants ? { tenant_id: null } : {}), ...bodyOf(draft) };
 }
 
-export const linesOf = (text: string): string[] =>
+const linesOf = (text: string): string[] =>
   text
     .split("\n")
     .map((line) => line.trim())

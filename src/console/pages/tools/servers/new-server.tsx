@@ -1,12 +1,14 @@
 /** A new server of tools. */
+
 import { useQueryClient } from "@tanstack/react-query";
-import { Link, useNavigate } from "@tanstack/react-router";
+import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { answer } from "../../../../programs/client/client.ts";
 import { ApiError } from "../../../../programs/client/errors.ts";
 import { svc } from "../../../app/session/api.ts";
 import { useMe } from "../../../app/session/session.ts";
 import { Button, ButtonLink } from "../../../kit/controls/button.tsx";
+import { TextLink } from "../../../kit/controls/link.tsx";
 import { tell } from "../../../kit/dialogs/toast.tsx";
 import { Page, Trouble } from "../../../kit/page.tsx";
 import { serverLink } from "../words.ts";
@@ -38,7 +40,7 @@ export function NewServer() {
   const isReady =
     draft.name.trim() !== "" && (draft.transport === "stdio" ? draft.executable : draft.url).trim() !== "";
   return (
-    <Page title="Add a server of tools" about={<Link to={"/tools" as never}>Tools</Link>}>
+    <Page title="Add a server of tools" about={<TextLink to="/tools">Tools</TextLink>}>
       <form
         className="flex min-w-0 flex-col gap-4"
         onSubmit={(event) => {

@@ -1,14 +1,17 @@
 /** How a server is reached, how it does on each node, and its tools. */
+
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { answer } from "../../../../programs/client/client.ts";
 import { svc } from "../../../app/session/api.ts";
+import { useCan } from "../../../app/session/session.ts";
+import { TextLink } from "../../../kit/controls/link.tsx";
 import { Empty, Facts, Loading, Panel, Trouble } from "../../../kit/page.tsx";
-import { Badge, Status } from "../../../kit/values/status.tsx";
+import { Badge } from "../../../kit/values/status.tsx";
 import { Copyable, inert } from "../../../kit/values/text.tsx";
 import { Ago } from "../../../kit/values/time.tsx";
 import { Annotations } from "../tool/annotations.tsx";
 import { type Server, type ServerTool, toolLink, transportWords } from "../words.ts";
+import { ServerStatus } from "./server-status.tsx";
 
 export function Overview({ server }: { readonly server: Server }) {
   return (
@@ -107,7 +110,7 @@ function Pairs({
         return (
           <li key={name} className="break-all font-mono text-xs">
             {inert(name)} <span className="text-ink-faint">{arrow ? "←" : "="}</span>{" "}
-            {link === null ? inert(value) : <Link to={link as never}>{inert(value)}</Link>}
+            {link === null ? inert(value) : <TextLink to={link}>{inert(value)}</TextLink>}
           </li>
         );
       })}
@@ -127,18 +130,21 @@ function Words({ of }: { readonly of: readonly string[] }) {
 
 function Instances({ server }: { readonly server: Server }) {
   const { instances, enabled } = server;
+  const mayRestart = useCan()("tool_server:write");
   return (
     <Panel title="On the nodes">
       {instances.length === 0 ? (
         <Empty title={enabled ? "No node is connected" : "It is disabled"}>
-          {enabled ? "The first call on a node begins it there, and so does “Restart”." : "It has no process."}
+          {enabled
+            ? `The first call on a node begins it there${mayRestart ? ", and so does “Restart”" : ""}.`
+            : "It has no process and no connection, and its tools are gone."}
         </Empty>
       ) : (
         <ul className="m-0 flex list-none flex-col divide-y divide-line p-0">
           {instances.map((one) => (
             <li key={one.node_id} className="flex flex-col gap-1 py-2 first:pt-0 last:pb-0">
               <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
-                <Status status={one.status} />
+                <ServerStatus status={one.status} enabled />
                 <Copyable value={one.node_id} short />
                 {one.pid !== null && <span className="text-ink-soft text-xs">process {one.pid}</span>}
                 <span className="text-ink-soft text-xs">
@@ -183,7 +189,7 @@ function ServerTools({ server }: { readonly server: Server }) {
         <Loading className="p-4" />
       ) : items.length === 0 ? (
         <Empty title="It has listed no tools yet">
-          {status === "starting" ? "It is beginning." : "They are read when it is connected: “Restart” does that."}
+          {status === "starting" ? "It is beginning." : "They are read when it is first connected."}
         </Empty>
       ) : (
         <ul className="m-0 list-none divide-y divide-line p-0">
@@ -203,9 +209,9 @@ function ToolRow({ tool }: { readonly tool: ServerTool }) {
         {tool.withheld ? (
           <span className="font-mono font-medium text-ink-soft text-xs">{inert(tool.name)}</span>
         ) : (
-          <Link to={toolLink(tool.name) as never} className="font-medium font-mono text-xs">
+          <TextLink to={toolLink(tool.name)} className="font-medium font-mono text-xs">
             {inert(tool.name)}
-          </Link>
+          </TextLink>
         )}
         {tool.withheld && <Badge tone="warn">withheld</Badge>}
         <Annotations of={tool.annotations} />

@@ -1,13 +1,15 @@
 /** One server of tools: how it does, what it changed, its tools, what it writes, how it is set up. */
+
 import { useQuery } from "@tanstack/react-query";
-import { Link, useParams } from "@tanstack/react-router";
+import { useParams } from "@tanstack/react-router";
 import { answer } from "../../../../programs/client/client.ts";
 import { svc } from "../../../app/session/api.ts";
 import { useCan, useMe } from "../../../app/session/session.ts";
 import { useFilters } from "../../../kit/controls/filters.tsx";
+import { TextLink } from "../../../kit/controls/link.tsx";
 import { Tabs } from "../../../kit/controls/tabs.tsx";
 import { Loading, Page, Trouble } from "../../../kit/page.tsx";
-import { Badge, Status } from "../../../kit/values/status.tsx";
+import { Badge } from "../../../kit/values/status.tsx";
 import { Copyable, inert } from "../../../kit/values/text.tsx";
 import { Ago } from "../../../kit/values/time.tsx";
 import { renewMs, type Server } from "../words.ts";
@@ -15,6 +17,7 @@ import { EditServer } from "./edit-server.tsx";
 import { Logs } from "./logs.tsx";
 import { Overview } from "./overview.tsx";
 import { ServerActions } from "./server-actions.tsx";
+import { ServerStatus } from "./server-status.tsx";
 import { Withheld } from "./withheld.tsx";
 
 /** While it begins, its state is read more often, ms. */
@@ -31,7 +34,7 @@ export function ServerPage() {
   });
   if (server.data === undefined)
     return (
-      <Page title={name} about={<Link to={"/tools" as never}>Tools</Link>}>
+      <Page title={name} about={<TextLink to="/tools">Tools</TextLink>}>
         {server.error === null ? (
           <Loading lines={8} />
         ) : (
@@ -60,14 +63,14 @@ function Shown({ server }: { readonly server: Server }) {
       title={name}
       beside={
         <>
-          <Status status={status} {...(enabled ? {} : { label: "disabled" })} />
+          <ServerStatus status={status} enabled={enabled} />
           {tenant === null && <Badge tone="violet">all tenants</Badge>}
           {server.source === "file" && <Badge title="The configuration file of the node defines it">file</Badge>}
         </>
       }
       about={
         <>
-          <Link to={"/tools" as never}>Tools</Link>
+          <TextLink to="/tools">Tools</TextLink>
           <Copyable value={server.id} short />
           <span>version {server.version}</span>
           <span>

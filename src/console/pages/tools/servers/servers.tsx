@@ -1,4 +1,5 @@
 /** The servers of tools that the tenant has, and what waits there for a person. */
+
 import { Link } from "@tanstack/react-router";
 import { Plug, ShieldAlert } from "lucide-react";
 import { answer } from "../../../../programs/client/client.ts";
@@ -8,10 +9,11 @@ import { ButtonLink } from "../../../kit/controls/button.tsx";
 import { useList } from "../../../kit/list.ts";
 import { Empty } from "../../../kit/page.tsx";
 import { type Column, DataTable } from "../../../kit/table.tsx";
-import { Badge, Status } from "../../../kit/values/status.tsx";
+import { Badge } from "../../../kit/values/status.tsx";
 import { Command, Copyable, inert } from "../../../kit/values/text.tsx";
 import { Ago } from "../../../kit/values/time.tsx";
 import { faultOf, lastCheck, renewMs, type Server, serverLink, transportWords } from "../words.ts";
+import { ServerStatus } from "./server-status.tsx";
 
 const columns: readonly Column<Server>[] = [
   {
@@ -32,7 +34,7 @@ const columns: readonly Column<Server>[] = [
     id: "status",
     title: "Status",
     width: "7.5rem",
-    cell: ({ status, enabled }) => <Status status={status} {...(enabled ? {} : { label: "disabled" })} />,
+    cell: ({ status, enabled }) => <ServerStatus status={status} enabled={enabled} />,
   },
   {
     id: "tools",
@@ -107,7 +109,7 @@ export function Servers() {
           className="flex flex-wrap items-center gap-x-3 gap-y-2 rounded-panel border border-warn/40 bg-warn-soft p-3"
         >
           <ShieldAlert aria-hidden className="size-4 shrink-0 text-warn" />
-          <p className="m-0 min-w-0 flex-1">
+          <p className="m-0 min-w-52 flex-1">
             <span className="font-medium">{name}</span> changed {countOf(withheld.length, "tool")}.{" "}
             {withheld.length === 1 ? "It" : "They"} cannot be called until a person has looked at that and accepted it.
           </p>
@@ -137,7 +139,7 @@ export function Servers() {
             A server of the Model Context Protocol brings tools that agents call as <code>server.tool</code>. The
             service's own tools are there already, under “All tools”. From a terminal:
             <span className="mt-2 block">
-              <Command text="npm run -s svc -- tools servers create server.yaml" />
+              <Command text="npm run -s svc -- tools servers create tickets --endpoint https://tickets.example/mcp" />
             </span>
           </Empty>
         }

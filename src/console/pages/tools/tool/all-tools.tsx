@@ -1,4 +1,5 @@
 /** Every tool that the tenant has, or that a security context lets be called. */
+
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Wrench } from "lucide-react";
@@ -6,6 +7,7 @@ import { answer } from "../../../../programs/client/client.ts";
 import { svc } from "../../../app/session/api.ts";
 import { useCan } from "../../../app/session/session.ts";
 import { ChoiceFilter, FilterBar, SearchFilter, useFilters } from "../../../kit/controls/filters.tsx";
+import { TextLink } from "../../../kit/controls/link.tsx";
 import { useList } from "../../../kit/list.ts";
 import { Empty } from "../../../kit/page.tsx";
 import { type Column, DataTable } from "../../../kit/table.tsx";
@@ -16,7 +18,7 @@ import { Annotations } from "./annotations.tsx";
 
 const sources = [
   { value: "builtin", label: "Built in" },
-  { value: "management", label: "Of the service itself" },
+  { value: "management", label: "Management" },
   { value: "mcp", label: "Of servers" },
   { value: "edge", label: "Of edge hosts" },
 ];
@@ -51,7 +53,7 @@ const columns: readonly Column<Tool>[] = [
   {
     id: "hints",
     title: "It says",
-    width: "11rem",
+    width: "13rem",
     cell: ({ annotations }) => (
       <span className="flex gap-1 overflow-hidden">
         <Annotations of={annotations} />
@@ -67,7 +69,7 @@ const columns: readonly Column<Tool>[] = [
       server === undefined ? (
         (sources.find(({ value }) => value === source)?.label ?? source)
       ) : (
-        <Link to={serverLink(server) as never}>{server}</Link>
+        <TextLink to={serverLink(server)}>{server}</TextLink>
       ),
   },
   { id: "runs", title: "Runs in", width: "8rem", wide: true, cell: ({ executor }) => executors[executor] },
@@ -143,7 +145,7 @@ export function Source({ tool }: { readonly tool: Tool }) {
         <Badge>{sources.find(({ value }) => value === source)?.label ?? source}</Badge>
       ) : (
         <span>
-          of <Link to={serverLink(server) as never}>{server}</Link>
+          of <TextLink to={serverLink(server)}>{server}</TextLink>
         </span>
       )}
       <span>runs in {executors[executor]}</span>

@@ -1,8 +1,10 @@
 /** One tool: what it does, what it takes, a form that calls it, and how its calls went. */
+
 import { useQuery } from "@tanstack/react-query";
-import { Link, useParams } from "@tanstack/react-router";
+import { useParams } from "@tanstack/react-router";
 import { useCan } from "../../../app/session/session.ts";
 import { useFilters } from "../../../kit/controls/filters.tsx";
+import { TextLink } from "../../../kit/controls/link.tsx";
 import { Tabs } from "../../../kit/controls/tabs.tsx";
 import { Empty, Loading, Page, Panel, Trouble } from "../../../kit/page.tsx";
 import { Badge } from "../../../kit/values/status.tsx";
@@ -18,7 +20,7 @@ import { TryOut } from "./try-out.tsx";
 export function ToolPage() {
   const { name = "" } = useParams({ strict: false }) as { name?: string };
   const tool = useQuery(toolQuery(name));
-  const back = <Link to={"/tools" as never}>Tools</Link>;
+  const back = <TextLink to="/tools">Tools</TextLink>;
   if (tool.data === undefined)
     return (
       <Page title={name} about={back}>
@@ -84,7 +86,7 @@ function Shown({ tool }: { readonly tool: Tool }) {
       }
       about={
         <>
-          <Link to={"/tools?tab=all" as never}>Tools</Link>
+          <TextLink to="/tools?tab=all">Tools</TextLink>
           <Source tool={tool} />
           {aliases.length > 0 && (
             <span className="flex flex-wrap items-center gap-1">

@@ -1,16 +1,18 @@
 /** What a call came to that was tried here: its result, who is asked, or which rule refused it. */
+
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { CheckCircle2, CircleAlert, CircleDashed, LoaderCircle } from "lucide-react";
 import { useEffect } from "react";
 import { answer } from "../../../../programs/client/client.ts";
 import { ApiError } from "../../../../programs/client/errors.ts";
 import { svc } from "../../../app/session/api.ts";
 import { useCan } from "../../../app/session/session.ts";
+import { TextLink } from "../../../kit/controls/link.tsx";
 import { Facts, Panel, Trouble } from "../../../kit/page.tsx";
 import { Status } from "../../../kit/values/status.tsx";
 import { inert } from "../../../kit/values/text.tsx";
 import { Ago, durationText } from "../../../kit/values/time.tsx";
+import { constraintText } from "../../contexts/words.ts";
 import type { Trial } from "./signed-call.ts";
 import { ToolResult } from "./tool-result.tsx";
 
@@ -66,14 +68,18 @@ function Refused({ error }: { readonly error: unknown }) {
           of={[
             [
               "Decided by",
-              <Link key="context" to={`/security-contexts/${context}` as never}>
+              <TextLink key="context" to={`/security-contexts/${context}`}>
                 {inert(context)}
                 {typeof index === "number" ? `, rule ${index + 1}` : ""}
-              </Link>,
+              </TextLink>,
             ],
-            ["Because of", typeof constraint === "string" ? constraint.replaceAll("_", " ") : null],
-            ["Asked for", attempted === undefined ? null : <code key="attempted">{inert(textOf(attempted))}</code>],
-            ["Allowed", allowed === undefined ? null : <code key="allowed">{inert(textOf(allowed))}</code>],
+            ["Because of", typeof constraint === "string" ? constraintText(constraint) : null],
+            ...(attempted === undefined
+              ? []
+              : [["Asked for", <code key="attempted">{inert(textOf(attempted))}</code>] as const]),
+            ...(allowed === undefined
+              ? []
+              : [["Allowed", <code key="allowed">{inert(textOf(allowed))}</code>] as const]),
           ]}
         />
       )}
@@ -115,8 +121,8 @@ function Waits({
     return (
       <div className="flex flex-col gap-2">
         <p className="m-0 flex items-center gap-2">
-          A person decided: <Status status={outcome} />
-          <Link to={`/approvals/${approval}` as never}>the approval</Link>
+          It is over: <Status status={outcome} />
+          <TextLink to={`/approvals/${approval}`}>the approval</TextLink>
         </p>
         {call.data?.result != null && <ToolResult result={call.data.result as Record<string, unknown>} />}
       </div>
@@ -124,9 +130,9 @@ function Waits({
   return (
     <p className="m-0">
       A person is asked first.{" "}
-      <Link to={`/approvals/${approval}` as never} target="_blank">
+      <TextLink to={`/approvals/${approval}`} apart>
         Open the approval
-      </Link>
+      </TextLink>
       {expires !== null && (
         <>
           ; it ends <Ago at={expires} />
@@ -152,7 +158,7 @@ function Steps({ trial }: { readonly trial: Trial }) {
       ) : (
         <>
           Session <SessionLink id={session.id} /> opened with a new key, under{" "}
-          <Link to={`/security-contexts/${session.securityContext}` as never}>{inert(session.securityContext)}</Link>
+          <TextLink to={`/security-contexts/${session.securityContext}`}>{inert(session.securityContext)}</TextLink>
         </>
       ),
     ],
@@ -197,14 +203,14 @@ function Mark({ sign }: { readonly sign: Sign }) {
 function SessionLink({ id }: { readonly id: string }) {
   const can = useCan();
   const text = <code className="text-xs">…{id.slice(-6)}</code>;
-  return can("seal:read") ? <Link to={`/seal-sessions/${id}` as never}>{text}</Link> : text;
+  return can("seal:read") ? <TextLink to={`/seal-sessions/${id}`}>{text}</TextLink> : text;
 }
 
 /** The record of the call, which is written a moment after the answer. */
 function Recorded({ session }: { readonly session: string }) {
   const can = useCan();
   const records = useQuery({
-    queryKey: ["tool_call", "list", { session }],
+    queryKey: ["tool_call", "one", "of", session],
     queryFn: () => answer(svc.GET("/v1/tool-invocations", { params: { query: { session_id: session, limit: 1 } } })),
     enabled: can("execution:read"),
   });
@@ -212,7 +218,7 @@ function Recorded({ session }: { readonly session: string }) {
   if (record === undefined) return null;
   return (
     <p className="m-0 text-xs">
-      <Link to={`/tools/calls/${record.id}` as never}>The record of this call</Link>
+      <TextLink to={`/tools/calls/${record.id}`}>The record of this call</TextLink>
     </p>
   );
 }

@@ -12,7 +12,7 @@ import { Confirm } from "../../../kit/dialogs/dialog.tsx";
 import { Panel } from "../../../kit/page.tsx";
 import { isForm, SchemaForm, useSchemaValue } from "../../../kit/schema/schema-form.tsx";
 import { Command } from "../../../kit/values/text.tsx";
-import type { Tool } from "../words.ts";
+import { type Tool, takesNothing } from "../words.ts";
 import { commandOf } from "./query.ts";
 import { useSignedCall } from "./signed-call.ts";
 import { TrialResult } from "./trial-result.tsx";
@@ -152,8 +152,3 @@ export function TryOut({ tool }: { readonly tool: Tool }) {
     </div>
   );
 }
-
-const takesNothing = (schema: unknown): boolean => {
-  const { type, properties } = schema as { readonly type?: unknown; readonly properties?: object };
-  return type === "object" && properties !== undefined && Object.keys(properties).length === 0;
-};

@@ -1,10 +1,10 @@
 /** `approvals list`, `show`. */
 import type { Command } from "commander";
-import { answer, type Schemas } from "../../../client/client.ts";
+import { answer, type Client, type Schemas } from "../../../client/client.ts";
 import { given } from "../../frame/body.ts";
 import { oneOf } from "../../frame/choice.ts";
 import { addList } from "../../frame/list.ts";
-import { instant } from "../../frame/values.ts";
+import { instant, seconds } from "../../frame/values.ts";
 import { addVerb } from "../../frame/verb.ts";
 import { lines, say } from "../../output/inert.ts";
 import type { Field } from "../../output/output.ts";
@@ -40,12 +40,13 @@ export function addShow(approvals: Command): void {
       "--execution <id>": "of this execution or run",
       "--workflow <name>": "of runs of this workflow",
       "--since <time>": "with --decided: asked since then, as 24h or 2026-01-31",
+      "--wait <time>": "so long for the first one, where none waits yet, as 1m",
     },
-    async page({ client, io }, query, { decided: isDecided, status, execution, workflow, since }) {
+    async page({ client, io }, query, { decided: isDecided, status, execution, workflow, since, wait }) {
       const service = await client();
       const filters = { ...query, ...given({ execution_id: execution, workflow_name: workflow }) };
       if (isDecided !== true && status === undefined && since === undefined)
-        return answer(service.GET("/v1/human-approvals", { params: { query: filters } }));
+        return waiting(service, filters, io.now, io.now() + 1_000 * (seconds("--wait", wait) ?? 0));
       const more = given({ status: oneOf(decided, status), from: instant("--since", since, io.now()) });
       return answer(service.GET("/v1/human-approvals/history", { params: { query: { ...filters, ...more } } }));
     },
@@ -55,6 +56,7 @@ export function addShow(approvals: Command): void {
     live: "approval",
     examples: [
       ["svc approvals list --watch", "Keep an eye on what waits"],
+      ["svc approvals list --wait 10m && svc approvals approve last", "Approve what comes next"],
       ["svc approvals list --decided --since 24h", "What was decided today"],
     ],
   });
@@ -90,3 +92,14 @@ export function addShow(approvals: Command): void {
     },
   });
 }
+
+/** What waits for a decision, as soon as something does; at the latest by then. @param until Unix milliseconds */
+async function waiting(service: Client, query: Record<string, unknown>, now: () => number, until: number) {
+  for (;;) {
+    const page = await answer(service.GET("/v1/human-approvals", { params: { query } }));
+    if (page.items.length > 0 || now() >= until) return page;
+    await new Promise((resolve) => setTimeout(resolve, lookAgainMs));
+  }
+}
+
+const lookAgainMs = 700;

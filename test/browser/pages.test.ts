@@ -1,0 +1,357 @@
+/** Every page of the console on one filled node: readable by all, at every size, in both themes, and by the keyboard alone. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import type { PageEntry } from "../../src/console/app/page-entry.ts";
+import { chromiumPath, launchBrowser, openWindow, signIn } from "../harness/browser.ts";
+import { type Call, type Filled, fillTenant } from "../harness/console/fill.ts";
+import { longWorkflowName } from "../harness/console/manifests.ts";
+import { type NodeProcess, startNodeProcess } from "../harness/node/node-process.ts";
+import { freePorts } from "../harness/redis/server.ts";
+import { freshStores, type TestStores } from "../harness/stores.ts";
+
+setDefaultTimeout(120_000);
+
+const root = join(import.meta.dir, "../..");
+const axe = readFileSync(join(root, "node_modules/axe-core/axe.min.js"), "utf8");
+
+interface Look {
+  readonly colorScheme: "light" | "dark";
+  readonly viewport: { readonly width: number; readonly height: number };
+}
+
+/** One address of a page, and the heading that it has then. */
+type Visit = readonly [path: string, heading: string];
+
+/** Which addresses stand for each path of the router. A page that is not here makes the first test fail. */
+const visits: Readonly<Record<string, (filled: Filled) => readonly Visit[]>> = {
+  "/": () => [["/", "Home"]],
+  "/agents": () => [["/agents", "Agents"]],
+  "/agents/new": () => [["/agents/new", "New agent"]],
+  "/agents/$id": ({ agent }) => [
+    [`/agents/${agent}`, "releaser"],
+    [`/agents/${agent}?tab=versions`, "releaser"],
+  ],
+  "/executions": () => [["/executions", "Executions"]],
+  "/executions/$id": ({ execution }) => [
+    [`/executions/${execution.completed}`, "summarizer"],
+    [`/executions/${execution.failed}`, "checker"],
+    [`/executions/${execution.running}`, "watcher-of-the-queue-of-tickets-in-europe"],
+    [`/executions/${execution.waiting}`, "releaser"],
+  ],
+  "/workflows": () => [["/workflows", "Workflows"]],
+  "/workflows/new": () => [["/workflows/new", "New workflow"]],
+  "/workflows/$ref": ({ workflow }) => [[`/workflows/${workflow}`, longWorkflowName]],
+  "/runs": () => [["/runs", "Runs"]],
+  "/runs/$id": ({ run }) => [
+    [`/runs/${run.failed}`, "nightly-import"],
+    [`/runs/${run.waiting}`, longWorkflowName],
+    [`/runs/${run.timer}`, "order-saga"],
+    [`/runs/${run.mapped}`, "triage-map"],
+  ],
+  "/approvals": () => [["/approvals", "Approvals"]],
+  "/approvals/$id": ({ approval }) => [[`/approvals/${approval}`, "Approvals"]],
+  "/stimuli": () => [["/stimuli", "Stimuli"]],
+  "/stimuli/$id": ({ stimulus }) => [[`/stimuli/${stimulus}`, "Stimulus of orders"]],
+  "/sources": () => [["/sources", "Sources"]],
+  "/sources/$id": ({ source }) => [
+    [`/sources/${source}`, "orders"],
+    ["/sources/new", "New source"],
+  ],
+  "/fleet": () => [
+    ["/fleet", "Fleet"],
+    ["/fleet?tab=runs", "Fleet"],
+  ],
+  "/fleet/hosts/$id": ({ host }) => [[`/fleet/hosts/${host}`, "web-eu-000"]],
+  "/fleet/groups/$id": ({ group }) => [[`/fleet/groups/${group}`, "web servers"]],
+  "/fleet/run": () => [["/fleet/run", "Run a command on hosts"]],
+  "/fleet/runs/$id": ({ fleetRun }) => [[`/fleet/runs/${fleetRun}`, "cmd.run on 2 hosts"]],
+  "/volumes": () => [["/volumes", "Volumes"]],
+  "/volumes/$id": ({ volume }) => [[`/volumes/${volume}`, "reports"]],
+  "/secrets": () => [["/secrets", "Secrets"]],
+  "/credentials": () => [["/credentials", "Credentials"]],
+  "/credentials/$id": ({ credential }) => [[`/credentials/${credential}`, "sales"]],
+  "/api-keys": () => [["/api-keys", "API keys"]],
+  "/team": () => [["/team", "Team"]],
+  "/invitations": () => [["/invitations", "Invitation"]],
+  "/billing": () => [["/billing", "Billing"]],
+  "/limits": () => [
+    ["/limits", "Limits and usage"],
+    ["/limits?tab=usage", "Limits and usage"],
+  ],
+  "/audit": () => [["/audit", "Audit log"]],
+  "/admin/tenants": () => [["/admin/tenants", "Tenants"]],
+  "/admin/tenants/$slug": () => [["/admin/tenants/svc-system", "svc-system"]],
+  "/admin/nodes": () => [["/admin/nodes", "Nodes"]],
+  "/admin/dead-letters": () => [["/admin/dead-letters", "Dead letters"]],
+  "/admin/dead-letters/$id": () => [[`/admin/dead-letters/${letter}`, "execution: unheard_of"]],
+  "/admin/doctor": () => [["/admin/doctor", "Doctor"]],
+  "/admin/incidents": () => [["/admin/incidents", "Incidents"]],
+  "/admin/models": () => [["/admin/models", "Models"]],
+  "/admin/limits": () => [["/admin/limits", "Overrides of limits"]],
+};
+
+const letter = crypto.randomUUID();
+
+/** Paths of every `pages.ts` that there is. */
+async function declaredPaths(): Promise<string[]> {
+  const files = new Bun.Glob("src/console/pages/*/pages.ts").scanSync({ cwd: root, absolute: true });
+  const rooms = await Promise.all(Array.from(files, (file) => import(file) as Promise<Record<string, unknown>>));
+  return rooms
+    .flatMap((room) => Object.values(room) as (readonly PageEntry[])[])
+    .flatMap((entries) => entries.map(({ path }) => path));
+}
+
+test("no page escapes: each path of the router has an address to visit", async () => {
+  expect(Object.keys(visits).sort()).toEqual((await declaredPaths()).sort());
+});
+
+let stores: TestStores;
+let node: NodeProcess;
+let browser: Browser;
+let filled: Filled;
+
+describe.skipIf(chromiumPath === null)("in Chromium", () => {
+  beforeAll(async () => {
+    stores = await freshStores();
+    const [port] = await freePorts(1);
+    // The page asks the issuer, whose address is the node's public one.
+    const env = { SVC_PORT: String(port), SVC_PUBLIC_URL: `http://127.0.0.1:${port}` };
+    [node, browser] = await Promise.all([startNodeProcess(stores, { env }), launchBrowser()]);
+    const person = { grant_type: "password", client_id: "svc-console", username: "admin", password: "dev" };
+    const authorization = { Authorization: `Bearer ${await node.token(person)}` };
+    const call: Call = (method, path, body, headers) => node.call(method, path, body, { ...authorization, ...headers });
+    filled = await fillTenant(node.url, call);
+    await stores.sql`
+      insert into runtime_dead_letters (id, partition, kind, key, tenant, message_id, type, body, error, attempts, created_at)
+      values (${letter}, 0, 'execution', ${letter}, 'svc-system', 'm', 'unheard_of', '{"why": "a test"}',
+        ${`it broke: ${"again and again ".repeat(40)}`}, 3, now())`;
+  });
+  afterAll(async () => {
+    filled?.close();
+    await browser?.close();
+    await node?.dispose();
+    await stores?.dispose();
+  });
+
+  /** A window that also gathers every error that the console of the browser shows. */
+  async function signedIn(person = "admin", path = "/executions", look: Partial<Look> = {}) {
+    const opened = await openWindow(browser, { reducedMotion: "reduce", colorScheme: "light", ...look });
+    opened.page.on("console", (message) => {
+      const isExpected = /status of (404|501)/.test(message.text());
+      if (message.type() === "error" && !isExpected) opened.complaints.push(message.text().slice(0, 300));
+    });
+    await signIn(opened.page, node.url, person, path);
+    return opened;
+  }
+
+  /** Another page of the console, without a reload, until it is there. */
+  async function go(page: Page, [path, heading]: Visit): Promise<void> {
+    await page.evaluate((to) => {
+      history.pushState(null, "", to);
+      dispatchEvent(new PopStateEvent("popstate"));
+    }, `/console${path}`);
+    await page.waitForFunction(
+      ({ to, named }) =>
+        location.pathname + location.search === to &&
+        document.querySelector("main h1")?.textContent === named &&
+        document.querySelector("main [aria-busy=true]") === null,
+      { to: `/console${path}`, named: heading },
+    );
+  }
+
+  test("every page: axe, names, titles and no complaint; light at 1280 px, dark at 400 px", async () => {
+    const all = Object.values(visits).flatMap((of) => of(filled));
+    const faults: string[] = [];
+    const walk = async (look: Look, check: (page: Page, heading: string) => Promise<readonly string[]>) => {
+      const { page, context, complaints } = await signedIn("admin", "/executions", look);
+      await page.evaluate(axe);
+      // What stands around every page is looked at once.
+      const found = (await axeFaults(page, "document")).map((fault) => `${look.colorScheme}, around: ${fault}`);
+      for (const visit of all) {
+        const [path, heading] = visit;
+        const isThere = await go(page, visit).then(
+          () => true,
+          () => false,
+        );
+        const seen = isThere
+          ? await check(page, heading)
+          : [`not reached: ${await page.locator("h1").allTextContents()}`];
+        found.push(...[...seen, ...complaints.splice(0)].map((fault) => `${look.colorScheme} ${path}: ${fault}`));
+      }
+      faults.push(...found);
+      await context.close();
+    };
+    await Promise.all([
+      walk({ colorScheme: "light", viewport: { width: 1280, height: 800 } }, async (page, heading) => [
+        ...(await page.evaluate(frameFaults, heading)),
+        ...(await page.evaluate(namelessControls)),
+        ...(await axeFaults(page, "main")),
+      ]),
+      walk({ colorScheme: "dark", viewport: { width: 400, height: 800 } }, async (page) => [
+        ...(await page.evaluate(tooWide)),
+        ...(await axeFaults(page, "main", ["color-contrast", "link-in-text-block", "scrollable-region-focusable"])),
+      ]),
+    ]);
+    expect(faults).toEqual([]);
+  });
+
+  test("a record that is not there: the page says so, with code and request id", async () => {
+    const { page, context, complaints } = await signedIn();
+    const faults: string[] = [];
+    const nothing = "01920000-0000-7000-8000-000000000001";
+    for (const path of Object.keys(visits).filter((one) => one.includes("$"))) {
+      await page.evaluate(
+        (to) => {
+          history.pushState(null, "", to);
+          dispatchEvent(new PopStateEvent("popstate"));
+        },
+        `/console${path.replace(/\$\w+/, nothing)}`,
+      );
+      const alert = page.getByRole("main").getByRole("alert").first();
+      const text = await alert.textContent({ timeout: 5_000 }).catch(() => null);
+      if (text === null || !/404.*not_found.*request/s.test(text)) faults.push(`${path}: ${text}`);
+      if ((await page.getByRole("heading", { level: 1 }).count()) !== 1) faults.push(`${path}: headings`);
+    }
+    expect([faults, complaints]).toEqual([[], []]);
+    await context.close();
+  });
+
+  test("a tenant that has nothing yet: every place says what to do, and none is too wide", async () => {
+    const { page, context, complaints } = await signedIn("ada", "/", { viewport: { width: 400, height: 800 } });
+    const links = page.locator("nav[aria-label=Pages] a");
+    const paths = await links.evaluateAll((found) => found.map((link) => link.getAttribute("href") ?? ""));
+    const places = Object.values(visits).flatMap((of) => of(filled));
+    const faults: string[] = [];
+    for (const href of paths) {
+      const path = href.replace(/^\/console\/?/, "/");
+      const visit = places.find(([known]) => known === path);
+      if (visit === undefined) throw new Error(`${path} leads nowhere that is known`);
+      await go(page, visit);
+      faults.push(...(await page.evaluate(tooWide)).map((fault) => `${path}: ${fault}`));
+      const alerts = await page.getByRole("main").getByRole("alert").allTextContents();
+      faults.push(...alerts.map((text) => `${path}: ${text}`));
+    }
+    expect(paths.length).toBeGreaterThan(12);
+    expect([faults, complaints]).toEqual([[], []]);
+    await context.close();
+  });
+
+  test("by the keyboard: palette, list, selection, dialog; the focus comes back", async () => {
+    const { page, context, complaints } = await signedIn("admin", "/");
+    const focused = () => page.evaluate(() => document.activeElement?.textContent ?? "");
+    await page.getByRole("heading", { level: 1, name: "Home" }).waitFor();
+    await page.keyboard.press("Control+k");
+    const palette = page.getByRole("dialog", { name: "Go to" });
+    await palette.waitFor();
+    await page.keyboard.type("executions");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/console\/executions$/);
+    await palette.waitFor({ state: "detached" });
+    const row = page.getByRole("grid").getByRole("row");
+    await row.nth(3).waitFor();
+    await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+    await page.keyboard.press("j");
+    await page.keyboard.press("j");
+    await page.keyboard.press("j");
+    await page.keyboard.press("k");
+    const current = page.locator("[data-current]");
+    expect(await current.getAttribute("aria-rowindex")).toBe("3");
+    await page.keyboard.press("x");
+    await page.getByText("1 selected").waitFor();
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/console\/executions\/[0-9a-f-]{36}/);
+
+    await go(page, [`/executions/${filled.execution.waiting}`, "releaser"]);
+    await page.getByRole("main").getByRole("button", { name: "Cancel" }).focus();
+    await page.keyboard.press("Enter");
+    const dialog = page.getByRole("dialog");
+    await dialog.waitFor();
+    // The focus stays inside while it is open.
+    for (let step = 0; step < 6; step++) await page.keyboard.press("Tab");
+    expect(await page.evaluate(() => document.activeElement?.closest("[role=dialog]") !== null)).toBe(true);
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    expect(await focused()).toBe("Cancel");
+    await page.keyboard.press("Control+k");
+    await palette.waitFor();
+    await page.keyboard.press("Escape");
+    await palette.waitFor({ state: "detached" });
+    expect(await focused()).toBe("Cancel");
+    // What has the focus is seen to have it.
+    await page.keyboard.press("Tab");
+    const ring = await page.evaluate(() => getComputedStyle(document.activeElement as Element).outlineStyle);
+    expect(ring).not.toBe("none");
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+});
+
+/** What axe finds serious or critical. @param only these rules; all when absent */
+function axeFaults(page: Page, within: "document" | "main", only?: readonly string[]): Promise<string[]> {
+  return page.evaluate(`(async () => {
+    const { violations } = await axe.run(${within === "main" ? '"main"' : "document"}, {
+      resultTypes: ["violations"],
+      preload: false,
+      ...(${JSON.stringify(only ?? null)} === null ? {} : { runOnly: ${JSON.stringify(only ?? [])} }),
+    });
+    return violations
+      .filter(({ impact }) => impact === "serious" || impact === "critical")
+      .flatMap(({ id, nodes }) => nodes.slice(0, 2).map(({ html }) => id + ": " + html.slice(0, 200)));
+  })()`);
+}
+
+// What follows runs in the page: nothing outside of each function is known there.
+
+function frameFaults(heading: string): string[] {
+  const faults: string[] = [];
+  const headings = document.querySelectorAll("h1").length;
+  if (headings !== 1) faults.push(`${headings} h1`);
+  if (document.title.replace(/^\(\d+\+?\) /, "") !== `${heading} · svc`) faults.push(`title ${document.title}`);
+  return faults;
+}
+
+/** Controls that Tab reaches and that nothing names: no text, no label, no title. */
+function namelessControls(): string[] {
+  const reached = document.querySelectorAll<HTMLElement>(
+    "a[href], button, input, select, textarea, [role=button], [role=checkbox], [role=tab], [role=combobox], [role=grid], [role=listbox]",
+  );
+  const textOf = (ids: string | null) =>
+    (ids ?? "")
+      .split(" ")
+      .map((id) => (id === "" ? "" : (document.getElementById(id)?.textContent ?? "")))
+      .join("");
+  return [...reached]
+    .filter((one) => one.tabIndex >= 0 && one.checkVisibility({ visibilityProperty: true }))
+    .filter((one) => one.getAttribute("aria-hidden") !== "true" && !one.matches(":disabled"))
+    .filter((one) => {
+      const labels = one instanceof HTMLInputElement || one instanceof HTMLTextAreaElement ? one.labels : null;
+      const names = [
+        one.textContent,
+        one.getAttribute("aria-label"),
+        textOf(one.getAttribute("aria-labelledby")),
+        ...[...(labels ?? [])].map((label) => label.textContent),
+        one.closest("label")?.textContent,
+        one.title,
+      ];
+      return names.every((name) => (name ?? "").trim() === "");
+    })
+    .map((one) => `nameless ${one.outerHTML.slice(0, 160)}`);
+}
+
+/** A page that scrolls sideways, or a control of it that stands outside of the window and cannot be scrolled to. */
+function tooWide(): string[] {
+  const over = document.documentElement.scrollWidth - innerWidth;
+  if (over > 0) return [`${over} px too wide`];
+  return [...document.querySelectorAll<HTMLElement>("main :is(button, a[href], input, textarea)")]
+    .filter((one) => {
+      const { right, left, width } = one.getBoundingClientRect();
+      if (width === 0 || (right <= innerWidth + 1 && left >= -1)) return false;
+      // What lies in a box that scrolls by itself can be brought into view.
+      for (let box = one.parentElement; box !== null; box = box.parentElement)
+        if (/auto|scroll/.test(getComputedStyle(box).overflowX) || box.classList.contains("react-flow")) return false;
+      return one.checkVisibility({ visibilityProperty: true });
+    })
+    .map((one) => `cut off: ${one.outerHTML.slice(0, 160)}`);
+}
