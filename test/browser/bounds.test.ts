@@ -66,10 +66,11 @@ describe.skipIf(chromiumPath === null)("in Chromium", () => {
     return Math.min(...found);
   }
 
-  test("the first page works with 250 KiB of scripts, without editor, graph and charts", async () => {
+  test("the first page works with 250 KiB of scripts, without editor, graph and forms", async () => {
     const { scripts } = await firstLoad(browser, `${service.url}/console/`, homeIsUsable);
     expect(await gzipBytes(scripts)).toBeLessThanOrEqual(250 * 1024);
     expect(scripts.length).toBeGreaterThan(2);
+    expect(scripts.filter((name) => /\/(?:editor|merge|canvas|form)-/.test(name))).toEqual([]);
   });
 
   // In time of the page's own thread: another program may hold a frame up.

@@ -120,7 +120,7 @@ describe.skipIf(chromiumPath === null)("in Chromium", () => {
     const edge = new EdgeFixture(stores, node);
     for (const name of ["web-1", "web-2", "web-3", "web-4", "db-1", "db-2"]) {
       const host = await edge.host(await headers(), { name, tags: ["production"] });
-      daemons.push(await new Daemon(node.url, host, name, edge.address()).connect());
+      daemons.push(new Daemon(node.url, host, name, edge.address()));
     }
     if (isForDocs) await before();
   });
@@ -289,6 +289,7 @@ describe.skipIf(chromiumPath === null)("in Chromium", () => {
 
   /** The hosts that a run will reach are seen before it starts, and each of them while it runs. */
   async function onEveryHost(page: Page): Promise<void> {
+    for (const daemon of daemons) await daemon.connect();
     await go(page, "/fleet/run?tag=production");
     await page.getByLabel("Command").fill("systemctl restart shop");
     await shown(page, "reached now");

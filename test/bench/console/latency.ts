@@ -5,7 +5,7 @@ import type { Feed } from "./feed.ts";
 import { goTo, openPage, openSignedIn } from "./page.ts";
 
 /** Three events come with each round of the feed: 50 a second. */
-export const roundMs = 60;
+const roundMs = 60;
 export const eventsPerSecond = 50;
 
 /** `[what, when]`: a count or an id that was drawn, and the Unix ms at which it was. */

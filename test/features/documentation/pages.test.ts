@@ -7,7 +7,14 @@ import { render } from "../../../src/features/documentation/pages/markdown.ts";
 import { wordsOf } from "../../../src/features/documentation/pages/search-words.ts";
 
 const addresses = new Map(
-  ["README.md", "guide/README.md", "guide/agent.md", "reference/errors.md", "pictures/run.svg"].map((path) => [
+  [
+    "README.md",
+    "guide/README.md",
+    "guide/agent.md",
+    "reference/errors.md",
+    "pictures/run.svg",
+    "pictures/page.webp",
+  ].map((path) => [
     path,
     { address: path.endsWith(".md") ? addressOf(path) : path, title: path === "reference/errors.md" ? "Errors" : null },
   ]),
@@ -104,6 +111,9 @@ test("links say the titles of pages that they name by files; outside ones are ma
   expect(html("[x](https://example.com/)")).toContain('class="outside" rel="noreferrer"');
   expect(html("![a run](../pictures/run.svg)")).toContain(
     '<figure tabindex="0"><img src="../pictures/run.svg" alt="a run"',
+  );
+  expect(html("![a page](../pictures/page.webp)")).toContain(
+    '<figure class="photo"><a href="../pictures/page.webp"><img src="../pictures/page.webp"',
   );
 });
 

@@ -4,6 +4,7 @@ import { lazy, type ReactNode, Suspense, useEffect } from "react";
 import { Loading, Trouble, useTitle } from "../../kit/page.tsx";
 import { Mark } from "../mark.tsx";
 import { router } from "../router.tsx";
+import { consolePath } from "./place.ts";
 import { start, useSession } from "./session.ts";
 
 // Who comes back is signed in without it.
@@ -13,6 +14,9 @@ export function SignInGate() {
   const session = useSession();
   useEffect(() => {
     start().catch(() => {});
+    // The page comes while the caller is signed in.
+    const { pathname } = location;
+    router.preloadRoute({ to: pathname.slice(consolePath.length) || "/" }).catch(() => {});
   }, []);
   switch (session.state) {
     case "in":

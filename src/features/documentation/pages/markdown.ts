@@ -70,6 +70,10 @@ export function render(page: string, source: string, addresses: Addresses): Rend
         const inner = this.parser.parseInline(token.tokens);
         if (picture === null) return `<p>${inner}</p>\n`;
         const caption = picture.title ? `<figcaption>${escaped(picture.title)}</figcaption>` : "";
+        const target = targetOf(page, picture.href, addresses);
+        // What was photographed is larger than the column: it opens by itself.
+        if (target !== null && !target.isOutside && /\.(?:webp|png|jpe?g)$/.test(target.href))
+          return `<figure class="photo"><a href="${escaped(target.href)}">${inner}</a>${caption}</figure>\n`;
         return `<figure tabindex="0">${inner}${caption}</figure>\n`;
       },
       list(token) {
