@@ -3,6 +3,42 @@ export class StartFailure extends Error {
   override readonly name = "StartFailure";
 }
 
+/** A port that a listener is to have. */
+export interface WantedPort {
+  /** Of the names of its settings: `<prefix>_HOST` and `<prefix>_PORT`. */
+  readonly prefix: string;
+  readonly hostname: string;
+  /** 0: any free one. */
+  readonly port: number;
+  /** The port is only the usual one: where it is taken, any free one does as well. */
+  readonly mayMove: boolean;
+}
+
+/**
+ * Opens a listener at its port, or where that is taken and may move, at any free one.
+ * @param open gets the port, rejects or throws when it cannot be had
+ * @throws StartFailure that says which setting to change
+ */
+export async function openMovable<T>(
+  { prefix, hostname, port, mayMove }: WantedPort,
+  open: (port: number) => T | Promise<T>,
+): Promise<T> {
+  const failures: unknown[] = [];
+  for (const at of mayMove && port !== 0 ? [port, 0] : [port]) {
+    try {
+      return await open(at);
+    } catch (error) {
+      failures.push(error);
+      if (!isTaken(error)) break;
+    }
+  }
+  return openPort(prefix, hostname, port, () => {
+    throw failures[0];
+  });
+}
+
+const isTaken = (error: unknown): boolean => error instanceof Error && "code" in error && error.code === "EADDRINUSE";
+
 /**
  * Opens a listener, and says which setting to change when its address cannot be had.
  * @param prefix of the names of its settings: `<prefix>_HOST` and `<prefix>_PORT`

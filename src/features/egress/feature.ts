@@ -19,12 +19,17 @@ export const egress = defineFeature({
     }),
     egressPort: port("SVC_EGRESS_PORT", { meaning: "port of the egress proxy", default: 8082 }),
   },
-  open({ settings, dataDir, outside, openEgress, runtime, info }, { executions, executionTokens, incidents }) {
+  open(
+    { settings, dataDir, outside, openEgress, runtime, info, development, environmentAsSet },
+    { executions, executionTokens, incidents },
+  ) {
     const further: FurtherSubjects[] = [];
     const egress = createEgress({
       further,
       hostname: settings.egressHost,
       port: settings.egressPort,
+      // Two checkouts run beside each other without a word.
+      mayMove: development && (environmentAsSet().SVC_EGRESS_PORT ?? "") === "",
       socket: join(dataDir, "egress", `${runtime.nodeId}.sock`),
       outside,
       openEgress,

@@ -10,7 +10,7 @@ import {
 } from "../../adapters/egress/port.ts";
 import type { Masker } from "../../lib/masking/masker.ts";
 import { listenToTenants } from "../../lib/sockets/tenant-sockets.ts";
-import { openPort } from "../../lib/start-failure.ts";
+import { openMovable } from "../../lib/start-failure.ts";
 import type { Address, Runtime } from "../../runtime/port.ts";
 import type { ExecutionTokens } from "../execution-tokens/port.ts";
 import type { Plans } from "../executions/port.ts";
@@ -22,6 +22,8 @@ export interface EgressOptions {
   readonly hostname: string;
   /** 0 = any free one. */
   readonly port: number;
+  /** Where the port is taken, any free one does as well. */
+  readonly mayMove: boolean;
   /** Path of the unix socket of agents of no tenant's folder; those of the tenants lie beside it. */
   readonly socket: string;
   readonly outside: EgressEnvironment;
@@ -63,10 +65,12 @@ export function createEgress(options: EgressOptions) {
 
     /** @returns the port it got and what ends it, with every connection @throws StartFailure when the port is taken */
     async listen(): Promise<{ readonly port: number; stop(): Promise<void> }> {
-      const onPort = listener(proxy);
-      const failure = await listening(onPort, () => onPort.listen(options.port, options.hostname));
-      openPort("SVC_EGRESS", options.hostname, options.port, () => {
+      const { hostname, port: wanted, mayMove } = options;
+      const onPort = await openMovable({ prefix: "SVC_EGRESS", hostname, port: wanted, mayMove }, async (at) => {
+        const server = listener(proxy);
+        const failure = await listening(server, () => server.listen(at, hostname));
         if (failure !== null) throw failure;
+        return server;
       });
       const sockets = await listenToTenants(dirname(options.socket), basename(options.socket), proxy.acceptor);
       const { port } = onPort.address() as AddressInfo;

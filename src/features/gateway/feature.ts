@@ -3,7 +3,7 @@
 import { BlockList, isIP } from "node:net";
 import { join } from "node:path";
 import { address, choice, integer, port, text } from "../../config/setting.ts";
-import { openPort } from "../../lib/start-failure.ts";
+import { openMovable } from "../../lib/start-failure.ts";
 import { executionTokens } from "../execution-tokens/feature.ts";
 import { executions } from "../executions/feature.ts";
 import { defineFeature } from "../feature.ts";
@@ -43,9 +43,14 @@ export const gateway = defineFeature({
     dispatchAuth === "trusted_network" && internalHost !== undefined && !isPrivateAddress(internalHost)
       ? [`SVC_DISPATCH_AUTH trusted_network needs a loopback or private SVC_INTERNAL_HOST, not ${internalHost}`]
       : [],
-  open({ settings, dataDir, models, runtime, now, warn }, { executions, executionTokens, securityContexts }) {
+  open(
+    { settings, dataDir, models, runtime, now, warn, development, environmentAsSet },
+    { executions, executionTokens, securityContexts },
+  ) {
     const { internalHost: hostname, internalPort, dispatchAuth, dispatchMaxBodyBytes } = settings;
     const tokens = executionTokens.gateway;
+    // Two checkouts run beside each other without a word.
+    const mayMove = development && (environmentAsSet().SVC_INTERNAL_PORT ?? "") === "";
     const places = createCommandPlaces({ runtime, counters: securityContexts.counters, warn });
     return {
       service: null,
@@ -68,8 +73,8 @@ export const gateway = defineFeature({
         name: "internal",
         async open(app) {
           const socket = join(dataDir, "gateway", `${runtime.nodeId}.sock`);
-          const opened = openPort("SVC_INTERNAL", hostname, internalPort, () =>
-            listenInternally(app, { hostname, port: internalPort, socket, tokens }),
+          const opened = await openMovable({ prefix: "SVC_INTERNAL", hostname, port: internalPort, mayMove }, (port) =>
+            listenInternally(app, { hostname, port, socket, tokens }),
           );
           await opened.ready;
           return { port: opened.port, stop: () => opened.stop(graceMs) };

@@ -43,7 +43,8 @@ export function listenInternally(app: App, options: InternalListenerOptions): In
     maxRequestBodySize: maxBodyBytes,
     development: false,
   };
-  const tcp = Bun.serve({ ...common, hostname: options.hostname, port: options.port });
+  // Left out, two programs would share the port, and agents of one reach the other.
+  const tcp = Bun.serve({ ...common, hostname: options.hostname, port: options.port, reusePort: false });
   const port = tcp.port ?? options.port;
   const opening = options.socket === null ? Promise.resolve(null) : listenOnSockets(options.socket, port, options);
   // Told by `ready`.

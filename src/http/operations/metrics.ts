@@ -58,6 +58,7 @@ export function serveMetrics(
   port: number,
 ): { port: number; stop(): Promise<void> } {
   const server = Bun.serve({
+    reusePort: false,
     hostname,
     port,
     async fetch(request) {

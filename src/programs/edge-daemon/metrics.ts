@@ -49,6 +49,7 @@ export function serveMetrics(
   page: () => string,
 ): { readonly port: number; stop(): void } {
   const server = Bun.serve({
+    reusePort: false,
     ...at,
     fetch: (request) =>
       new URL(request.url).pathname === "/metrics"

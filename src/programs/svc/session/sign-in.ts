@@ -52,6 +52,7 @@ export async function signInByBrowser(
   const challenge = await calculatePKCECodeChallenge(verifier);
   const led = Promise.withResolvers<URL>();
   const listener = Bun.serve({
+    reusePort: false,
     hostname: "127.0.0.1",
     port: 0,
     fetch(request) {
