@@ -120,7 +120,8 @@ test("sources and stimuli: a signed sample comes in, is shown, replayed, discard
     expect([preset, typeof sent.stimulus_id]).toEqual([preset, "string"]);
   }
   const { secret } = await json("sources", "rotate-secret", "s-svc");
-  expect((await says(["sources", "test", "s-svc", "--secret", "wrong"])).code).toBe(3);
+  const refused = await says(["sources", "test", "s-svc", "--secret", "wrong"]);
+  expect([refused.code, refused.err]).toEqual([3, expect.stringContaining("signed by the source's present secret")]);
   const { stimulus_id } = await json("sources", "test", "s-svc", "--secret", secret);
   expect((await says(["stimuli", "show", stimulus_id])).out).toContain("from the command line");
   expect((await says(["stimuli", "replay", stimulus_id, "--force"])).code).toBe(0);

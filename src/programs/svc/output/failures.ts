@@ -47,12 +47,20 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
+/** By the code of a refusal that another sentence would explain wrongly. */
+const hints: Readonly<Record<string, string>> = {
+  invalid_signature: "Was it signed by the source's present secret? `svc sources rotate-secret` makes another one.",
+};
+
 /** What to do next, where there is something to be done. */
 function hintOf(error: unknown): string | null {
   if (error instanceof Failure) return error.hint;
   if (!(error instanceof ApiError)) return null;
   const { required } = error.body;
   if (typeof required === "string") return `It needs the scope ${required}; \`svc whoami\` tells which ones you have.`;
+  const known = hints[error.code];
+  if (known !== undefined) return known;
+  if (error.message.includes("force=true")) return "The option --force does so.";
   if (error.status === 401) return "Sign in with `svc login`, or give an API key with --api-key.";
   return error.retryAfter === null ? null : `It may be tried again in ${error.retryAfter} s.`;
 }
