@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { chromiumPath, launchBrowser, openWindow, signIn } from "../harness/browser.ts";
 import { type NodeProcess, startNodeProcess } from "../harness/node/node-process.ts";
 import { freePorts } from "../harness/redis/server.ts";
@@ -11,7 +11,6 @@ import { freshStores, type TestStores } from "../harness/stores.ts";
 setDefaultTimeout(60_000);
 
 const root = join(import.meta.dir, "../..");
-const axe = readFileSync(join(root, "node_modules/axe-core/axe.min.js"), "utf8");
 const workflow = readFileSync(join(root, "src/features/workflows/sample/on-stimulus.yaml"), "utf8");
 
 /** Text that a terminal and a page would obey. */
@@ -128,43 +127,4 @@ describe.skipIf(chromiumPath === null)("in Chromium", () => {
     expect(complaints).toEqual([]);
     await context.close();
   });
-
-  test("axe finds nothing serious on the pages, in light and dark", async () => {
-    const id = await send("orders", { order: 7 });
-    const source = (await asAdmin("GET", "/v1/stimulus-routes")).body.items[0].id;
-    const found: string[] = [];
-    for (const colorScheme of ["light", "dark"] as const) {
-      const { page, context } = await openWindow(browser, { colorScheme, reducedMotion: "reduce" });
-      await signIn(page, node.url, "admin", "/stimuli");
-      for (const [path, seen] of [
-        ["/stimuli", '{"order":7}'],
-        [`/stimuli/${id}`, "Payload"],
-        ["/sources", "orders"],
-        [`/sources/${source}`, "For the sender"],
-        ["/sources/new", "What passes"],
-      ] as const) {
-        await go(page, path);
-        await page.getByRole("main").getByText(seen, { exact: true }).first().waitFor();
-        found.push(...(await findings(page)).map((finding) => `${colorScheme} ${path}: ${finding}`));
-      }
-      await context.close();
-    }
-    expect(found).toEqual([]);
-  });
-
-  /** Another page of the console, without a reload. */
-  const go = (page: Page, path: string) =>
-    page.evaluate((to) => {
-      history.pushState(null, "", to);
-      dispatchEvent(new PopStateEvent("popstate"));
-    }, `/console${path}`);
-
-  const findings = (page: Page): Promise<string[]> =>
-    page.evaluate(`(async () => {
-      ${axe};
-      const { violations } = await axe.run(document, { resultTypes: ["violations"] });
-      return violations
-        .filter(({ impact }) => impact === "serious" || impact === "critical")
-        .map(({ id, nodes }) => id + ": " + nodes[0].html.slice(0, 200));
-    })()`);
 });

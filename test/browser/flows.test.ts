@@ -1,7 +1,5 @@
 /** Workflows, runs and approvals in Chromium: started, watched and decided by people in windows of their own. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { chromiumPath, launchBrowser, openWindow, signIn } from "../harness/browser.ts";
 import { type NodeProcess, startNodeProcess } from "../harness/node/node-process.ts";
@@ -10,8 +8,6 @@ import { freshStores, type TestStores } from "../harness/stores.ts";
 import { until } from "../harness/until.ts";
 
 setDefaultTimeout(60_000);
-
-const axe = readFileSync(join(import.meta.dir, "../../node_modules/axe-core/axe.min.js"), "utf8");
 
 /** What a person is asked holds text that a terminal and a page would obey. */
 const hostile = "<img src=x onerror=alert(1)> \u001b[31mred\u001b[0m \u202egnp.exe";
@@ -279,40 +275,4 @@ describe.skipIf(chromiumPath === null)("in Chromium", () => {
       /^(start|register|delete|approve|reject|pause|resume|cancel|retry|fork|send)/i.test(name.trim()),
     );
   };
-
-  test("axe finds nothing serious on the pages, in light and dark", async () => {
-    const id = await begin("please");
-    const found: string[] = [];
-    for (const colorScheme of ["light", "dark"] as const) {
-      const { page, context } = await openWindow(browser, { colorScheme, reducedMotion: "reduce" });
-      await signIn(page, node.url, "admin", "/workflows");
-      await page.getByText("ship", { exact: true }).first().waitFor();
-      for (const [path, seen] of [
-        ["/workflows", "ship"],
-        ["/workflows/ship", "ASK"],
-        ["/workflows/new", "The node finds nothing wrong with it."],
-        ["/runs", "waiting"],
-        [`/runs/${id}`, "Waits for a person"],
-        ["/approvals", "Choose what to read"],
-        ["/", "Workflow runs started"],
-        ["/workflows/parcel?tab=versions", "Both in one graph"],
-      ] as const) {
-        await go(page, path);
-        await page.getByRole("main").getByText(seen, { exact: true }).first().waitFor();
-        found.push(...(await findings(page)).map((finding) => `${colorScheme} ${path}: ${finding}`));
-      }
-      await context.close();
-    }
-    expect(found).toEqual([]);
-  });
-
-  /** Rules that are broken seriously, with the first element of each. */
-  const findings = async (page: Page): Promise<string[]> =>
-    page.evaluate(`(async () => {
-      ${axe};
-      const { violations } = await axe.run(document, { resultTypes: ["violations"] });
-      return violations
-        .filter(({ impact }) => impact === "serious" || impact === "critical")
-        .map(({ id, nodes }) => id + ": " + nodes[0].html.slice(0, 200));
-    })()`);
 });
