@@ -124,6 +124,9 @@ export async function fillTenant(url: string, call: Call, rows = 12): Promise<Fi
     { Accept: "application/json" },
   );
 
+  // Nothing listens there: its page shows a fault.
+  await post("/v1/tool-servers", { name: "crm", transport: "streamable_http", url: "http://127.0.0.1:9/mcp" });
+  await post("/v1/security-contexts", { name: "careful", capabilities: [{ tool_pattern: "crm.*", approval: {} }] });
   await made("PUT", "/v1/secrets/payments/stripe-key", { value: "sk-0123456789" });
   await made("PUT", "/v1/secrets/a/rather/deep/path/with-a-long-name-of-a-secret", { value: "x" });
   const credential = await post("/v1/credentials/api-keys", { provider: "crm", value: "0123456789", label: "sales" });
