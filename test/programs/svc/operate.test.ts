@@ -118,6 +118,10 @@ test("sources and stimuli: a signed sample comes in, is shown, replayed, discard
     const made = await json("sources", "create", name, "--signature", preset, "--workflow", "hook");
     const sent = await json("sources", "test", name, "--secret", made.secret);
     expect([preset, typeof sent.stimulus_id]).toEqual([preset, "string"]);
+    const keyed = () => says(["sources", "test", name, "--secret", made.secret, "--key", "a-1"]);
+    // The second is told as a repeat of the first; where the key stands in the body there is none to give.
+    const codes = [(await keyed()).code, (await keyed()).code];
+    expect([preset, codes]).toEqual([preset, preset === "stripe" || preset === "slack" ? [2, 2] : [0, 4]]);
   }
   const { secret } = await json("sources", "rotate-secret", "s-svc");
   const refused = await says(["sources", "test", "s-svc", "--secret", "wrong"]);

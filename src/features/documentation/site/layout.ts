@@ -45,7 +45,7 @@ ${trail}
 <h1>${escaped(rendered.title)}</h1>
 ${rendered.html}
 </article>
-${footer(page, section)}
+${footer(page, section, frame.sections)}
 </main>
 </div>`;
   return documentOf(frame, page.address, {
@@ -176,11 +176,15 @@ function outline(headings: readonly Heading[]): string {
   return `<aside class="outline" aria-label="On this page"><details><summary>On this page</summary><ul>${items.join("")}</ul></details></aside>`;
 }
 
-function footer(page: Page, section: Section): string {
+function footer(page: Page, section: Section, sections: readonly Section[]): string {
   const order = inOrder(section);
   const at = order.indexOf(page);
   const before = order[at - 1];
-  const after = order[at + 1];
+  const following = sections[sections.indexOf(section) + 1];
+  const beyond = following === undefined ? undefined : inOrder(following)[0];
+  // The first page leads into the first folder, past the other pages beside it; the last one of a folder into the next.
+  const isStart = section.folder === "";
+  const after = isStart && at === 0 ? beyond : (order[at + 1] ?? (isStart ? undefined : beyond));
   const link = (kind: string, word: string, target: Page | undefined) =>
     target === undefined
       ? ""

@@ -7,15 +7,30 @@ export type Preset = Schemas["Source"]["signature"]["preset"];
 
 const hmac = (key: string | Buffer, text: string) => createHmac("sha256", key).update(text);
 
+export interface Sample {
+  readonly preset: Preset;
+  readonly secret: string;
+  readonly body: string;
+  /** That github's header names. */
+  readonly event: string;
+  /** By which a repeat is told; without one each sample is new. */
+  readonly key?: string | undefined;
+}
+
 /**
  * @param now milliseconds since 1970
- * @returns the headers that vouch for the body
- * @throws Failure `usage` where the secret is none of the preset
+ * @returns the headers that vouch for the body and name its key
+ * @throws Failure `usage` where the secret is none of the preset, or the preset has its key in the body
  */
-export function signedHeaders(
-  { preset, secret, body, event }: { preset: Preset; secret: string; body: string; event: string },
-  now: number,
-): Record<string, string> {
+export function signedHeaders(sample: Sample, now: number): Record<string, string> {
+  const { preset, key } = sample;
+  if (key === undefined || preset === "standard_webhooks") return vouchedFor(sample, now);
+  if (preset === "stripe" || preset === "slack")
+    throw usageFailure(`A repeat of ${preset} is told by the id in its body`, "Give the same --body twice.");
+  return { ...vouchedFor(sample, now), "x-idempotency-key": key };
+}
+
+function vouchedFor({ preset, secret, body, event, key }: Sample, now: number): Record<string, string> {
   const time = String(Math.floor(now / 1_000));
   const hex = (text: string) => hmac(secret, text).digest("hex");
   switch (preset) {
@@ -32,7 +47,8 @@ export function signedHeaders(
     case "slack":
       return { "x-slack-request-timestamp": time, "x-slack-signature": `v0=${hex(`v0:${time}:${body}`)}` };
     case "standard_webhooks": {
-      const id = `msg_${randomUUID()}`;
+      // The signature covers it, so it is the key.
+      const id = key ?? `msg_${randomUUID()}`;
       const signature = hmac(keyOf(secret), `${id}.${time}.${body}`).digest("base64");
       return { "webhook-id": id, "webhook-timestamp": time, "webhook-signature": `v1,${signature}` };
     }

@@ -18,8 +18,12 @@ export function addTest(sources: Command): void {
       "--secret <secret>": "@FILE reads a file, @- standard input",
       "--body <text>": "instead of the sample; @FILE reads a file",
       "--event <name>": "the event that the header names, of github (default push)",
+      "--key <key>": "the idempotency key: a second delivery with it starts nothing",
     },
-    examples: [["svc sources test github --secret @secret.txt", "See whether a delivery starts what it should"]],
+    examples: [
+      ["svc sources test github --secret @secret.txt", "See whether a delivery starts what it should"],
+      ["svc sources test github --secret @secret.txt --key a-1", "Typed twice: see that a repeat starts nothing"],
+    ],
     async run({ out, client, io }, [word], options) {
       const given = options.secret ?? variable(io, "SVC_WEBHOOK_SECRET");
       if (given === null)
@@ -32,7 +36,8 @@ export function addTest(sources: Command): void {
       const { preset } = source.signature;
       const body = options.body === undefined ? sampleBody(preset) : await textOrFile(io, options.body);
       const secret = (await textOrFile(io, given)).trim();
-      const headers = signedHeaders({ preset, secret, body, event: options.event ?? "push" }, io.now());
+      const { event = "push", key } = options;
+      const headers = signedHeaders({ preset, secret, body, event, key }, io.now());
       const path = `/v1/webhooks/${encodeURIComponent(source.source)}/${encodeURIComponent(source.id)}`;
       const response = await service.send(path, {
         method: "POST",
