@@ -10,7 +10,7 @@ import { Value } from "../../kit/values/json.tsx";
 import { Badge, Status } from "../../kit/values/status.tsx";
 import { Copyable, inert } from "../../kit/values/text.tsx";
 import { Ago, Duration } from "../../kit/values/time.tsx";
-import { entriesOf } from "./model/entries.ts";
+import { entriesOf, fleetRunOf } from "./model/entries.ts";
 import { type RunRecord, useDefinition, useRun, useRunLog, useRunShape } from "./model/queries.ts";
 import { runFlow } from "./model/run-graph.ts";
 import { Actions } from "./parts/actions.tsx";
@@ -126,7 +126,13 @@ function Shown({ run }: { readonly run: RunRecord }) {
               </div>
             ),
           },
-          { id: "children", label: "Started", content: filters.tab === "children" && <Children runId={run.id} /> },
+          {
+            id: "children",
+            label: "Started",
+            content: filters.tab === "children" && (
+              <Children runId={run.id} fleetRuns={entries.flatMap((entry) => fleetRunOf(entry) ?? [])} />
+            ),
+          },
           {
             id: "blackboard",
             label: "Blackboard",

@@ -90,8 +90,11 @@ function Shown({ run }: { readonly run: Run }) {
             {run.requested_by.entry !== "api" && ` through ${run.requested_by.entry}`}
           </span>
           {run.requested_by.execution_id !== null && (
-            <Link to={`/executions/${run.requested_by.execution_id}`} className="text-accent hover:underline">
-              its execution
+            <Link
+              to={`/${run.requested_by.entry === "workflow" ? "runs" : "executions"}/${run.requested_by.execution_id}`}
+              className="text-accent hover:underline"
+            >
+              {run.requested_by.entry === "workflow" ? "its workflow run" : "its execution"}
             </Link>
           )}
           {run.retry_of !== null && (

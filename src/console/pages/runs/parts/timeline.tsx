@@ -1,6 +1,7 @@
 /** Each entry into a state, in order: what it was, what came of it, which rule led on. */
 import { ChevronRight } from "lucide-react";
 import type { Schemas } from "../../../../programs/client/client.ts";
+import { useCan } from "../../../app/session/session.ts";
 import { classes } from "../../../kit/controls/classes.ts";
 import { pictureOf } from "../../../kit/flow/state-look.ts";
 import { Value } from "../../../kit/values/json.tsx";
@@ -9,8 +10,8 @@ import { inert, Lines } from "../../../kit/values/text.tsx";
 import { Ago, Duration } from "../../../kit/values/time.tsx";
 import { type Definition, objectOf, type StateDefinition, textOf } from "../../workflows/model/definition.ts";
 import { wordsOfCondition } from "../../workflows/model/rules.ts";
-import { type Entry, isAnswered } from "../model/entries.ts";
-import { ExecutionRow, SubRun, useExecutionsOf } from "./children.tsx";
+import { type Entry, fleetRunOf, isAnswered } from "../model/entries.ts";
+import { ExecutionRow, FleetRow, SubRun, useExecutionsOf, useFleetRunsOf } from "./children.tsx";
 import { Items, Progress } from "./items.tsx";
 
 interface TimelineProps {
@@ -142,6 +143,7 @@ function Body({
       {entry.children.map((id) => (
         <SubRun key={id} id={id} />
       ))}
+      {written?.kind === "Fleet" && <OnHosts runId={runId} entry={entry} />}
       {executions.map((one) => (
         <ExecutionRow key={one.id} execution={one} />
       ))}
@@ -155,6 +157,15 @@ function Body({
       {entry.output !== undefined && <Part title="Output" value={entry.output} />}
     </div>
   );
+}
+
+/** The run over hosts of a Fleet state. The log names it when it has ended; until then it is looked for. */
+function OnHosts({ runId, entry }: { readonly runId: string; readonly entry: Entry }) {
+  const can = useCan();
+  const named = fleetRunOf(entry);
+  const { data } = useFleetRunsOf(runId, named === null && entry.exitedAt === null);
+  const begun = named ?? data?.find(({ created_at }) => created_at >= entry.enteredAt)?.id;
+  return begun === undefined || !can("aegis.edge.fleet.read") ? null : <FleetRow id={begun} />;
 }
 
 function Part({ title, value }: { readonly title: string; readonly value: unknown }) {
