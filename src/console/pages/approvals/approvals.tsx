@@ -127,6 +127,13 @@ function Inbox({ id, list }: { readonly id: string | null; readonly list: Waitin
     addEventListener("keydown", keys);
     return () => removeEventListener("keydown", keys);
   }, []);
+  // A single one is read at once, where there is room beside the list.
+  const lone = rows.length === 1 && !loading ? rows[0]?.id : undefined;
+  const opened = useRef(open);
+  opened.current = open;
+  useEffect(() => {
+    if (id === null && lone !== undefined && matchMedia("(min-width: 64rem)").matches) opened.current(lone);
+  }, [id, lone]);
   /** What stood behind the one that was decided. */
   const goOn = () => {
     const place = order.current.indexOf(id ?? "");
@@ -135,7 +142,12 @@ function Inbox({ id, list }: { readonly id: string | null; readonly list: Waitin
     open(behind ?? before ?? null);
   };
   return (
-    <div className="grid min-w-0 grid-cols-1 gap-4 lg:grid-cols-[minmax(18rem,24rem)_minmax(0,1fr)]">
+    <div
+      className={classes(
+        "grid min-w-0 grid-cols-1 gap-4",
+        (id !== null || rows.length > 0) && "lg:grid-cols-[minmax(18rem,24rem)_minmax(0,1fr)]",
+      )}
+    >
       <div className={classes("flex min-w-0 flex-col gap-3", id !== null && "max-lg:hidden")}>
         <FilterBar names={["q", "kind"]}>
           <SearchFilter name="q" label="Search" />
@@ -170,17 +182,11 @@ function Inbox({ id, list }: { readonly id: string | null; readonly list: Waitin
           </p>
         )}
       </div>
-      <div className={classes("min-w-0", id === null && "max-lg:hidden")}>
+      <div className={classes("min-w-0", id === null && (rows.length === 0 ? "hidden" : "max-lg:hidden"))}>
         <div className="rounded-panel border border-line bg-surface lg:sticky lg:top-4 lg:max-h-[calc(100dvh-2rem)] lg:overflow-auto">
           {id === null ? (
-            <Empty icon={InboxIcon} title={rows.length === 0 ? "Nothing to read" : "Choose what to read"}>
-              {rows.length === 0 ? (
-                "What is asked stands here, with all that belongs to it."
-              ) : (
-                <>
-                  Press <kbd>j</kbd> for the first one.
-                </>
-              )}
+            <Empty icon={InboxIcon} title="Choose what to read">
+              Press <kbd>j</kbd> for the first one.
             </Empty>
           ) : (
             <Detail

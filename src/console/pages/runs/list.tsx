@@ -34,6 +34,16 @@ const waitWords = {
   stimulus: "waits for a stimulus",
 };
 
+/** Of an output: its first text, as far as a row shows it. */
+function firstLine(output: unknown): string | null {
+  if (output === null || output === undefined) return null;
+  const values = typeof output === "object" ? Object.values(output) : [output];
+  const first = values.find((value) => value !== null && value !== "");
+  if (first === undefined) return null;
+  const text = typeof first === "string" ? first : JSON.stringify(first);
+  return text.trimStart().slice(0, 300).split("\n", 1)[0] ?? null;
+}
+
 const columns: readonly Column<Run>[] = [
   {
     id: "status",
@@ -74,13 +84,13 @@ const columns: readonly Column<Run>[] = [
     title: "What came of it",
     width: "minmax(8rem, 1.6fr)",
     wide: true,
-    cell: ({ error, waiting_for, status }) =>
+    cell: ({ error, waiting_for, status, final_output, summary }) =>
       error !== null ? (
         <span className="text-bad">{inert(error)}</span>
       ) : waiting_for !== null && status === "running" ? (
         <span className="text-violet">{waitWords[waiting_for.kind]}</span>
       ) : (
-        ""
+        <span className="text-ink-soft">{inert(firstLine(final_output) ?? summary ?? "")}</span>
       ),
   },
   { id: "id", title: "Id", width: "9rem", wide: true, cell: ({ id }) => <Copyable value={id} short /> },

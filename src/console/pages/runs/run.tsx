@@ -1,7 +1,9 @@
 /** One run, alive: what it waits for, its graph, what each state came to, and what can be done. */
+
 import { Link, useParams } from "@tanstack/react-router";
 import { CircleAlert } from "lucide-react";
 import { useMemo } from "react";
+import { Who } from "../../app/who.tsx";
 import { useFilters } from "../../kit/controls/filters.tsx";
 import { Tabs } from "../../kit/controls/tabs.tsx";
 import { Flow } from "../../kit/flow/flow.tsx";
@@ -119,7 +121,7 @@ function Shown({ run }: { readonly run: RunRecord }) {
                       <Value value={run.input} />
                     </Panel>
                     <Panel title="Output">
-                      <Value value={run.final_output} />
+                      <Value value={run.final_output} open={3} />
                     </Panel>
                   </div>
                 </div>
@@ -163,7 +165,7 @@ function About({ run, isLost }: { readonly run: RunRecord; readonly isLost: bool
     <>
       <Copyable value={run.id} />
       <span>
-        started <Ago at={run.started_at} /> by {inert(run.initiated_by.email ?? run.initiated_by.kind)}
+        started <Ago at={run.started_at} /> by <Who of={{ ...run.starter, ...run.initiated_by }} />
       </span>
       <span>
         {run.ended_at === null ? "for" : "took"} <Duration from={run.started_at} to={run.ended_at} />
