@@ -86,6 +86,28 @@ const textOf = (one: Pending): string =>
     .join(" ")
     .toLowerCase();
 
+/** Opens the only one that waits, where there is room beside the list. */
+function useLone(id: string | undefined, open: (id: string) => void): void {
+  const opened = useRef(open);
+  opened.current = open;
+  useEffect(() => {
+    if (id !== undefined && matchMedia("(min-width: 64rem)").matches) opened.current(id);
+  }, [id]);
+}
+
+function NothingWaits({ isFiltered }: { readonly isFiltered: boolean }) {
+  return (
+    <Empty
+      icon={CheckSquare}
+      title={isFiltered ? "Nothing like this waits for a decision" : "Nothing waits for a decision"}
+    >
+      {isFiltered
+        ? "Clear a filter to see more."
+        : "Workflows with a Human state, fleet runs on many hosts and tool calls that a policy asks about come here."}
+    </Empty>
+  );
+}
+
 function Inbox({ id, list }: { readonly id: string | null; readonly list: Waiting }) {
   const navigate = useNavigate();
   const [filters] = useFilters();
@@ -128,12 +150,9 @@ function Inbox({ id, list }: { readonly id: string | null; readonly list: Waitin
     return () => removeEventListener("keydown", keys);
   }, []);
   // A single one is read at once, where there is room beside the list.
-  const lone = rows.length === 1 && !loading ? rows[0]?.id : undefined;
-  const opened = useRef(open);
-  opened.current = open;
-  useEffect(() => {
-    if (id === null && lone !== undefined && matchMedia("(min-width: 64rem)").matches) opened.current(lone);
-  }, [id, lone]);
+  const isFiltered = filters.q !== undefined || filters.kind !== undefined;
+  const lone = rows.length === 1 && !loading && !isFiltered && chosen.size === 0 ? rows[0]?.id : undefined;
+  useLone(id === null ? lone : undefined, open);
   /** What stood behind the one that was decided. */
   const goOn = () => {
     const place = order.current.indexOf(id ?? "");
@@ -166,10 +185,7 @@ function Inbox({ id, list }: { readonly id: string | null; readonly list: Waitin
             {loading ? (
               <Loading className="p-4" />
             ) : rows.length === 0 ? (
-              <Empty icon={CheckSquare} title="Nothing waits for a decision">
-                Workflows with a Human state, fleet runs on many hosts and tool calls that a policy asks about come
-                here.
-              </Empty>
+              <NothingWaits isFiltered={isFiltered} />
             ) : (
               <List rows={rows} id={id} chosen={chosen} onToggle={toggle} />
             )}

@@ -28,7 +28,8 @@ const columns: readonly Column<Row>[] = [
     id: "by",
     title: "By",
     width: "minmax(8rem, 1fr)",
-    cell: ({ decided_by, via }) => (decided_by === null ? wordsOf(via ?? "") : <Who of={decided_by} />),
+    cell: ({ decided_by, via }) =>
+      decided_by === null ? via === "cancel" ? "cancelled with its run" : wordsOf(via ?? "") : <Who of={decided_by} />,
   },
   {
     id: "feedback",

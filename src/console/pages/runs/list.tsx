@@ -34,14 +34,28 @@ const waitWords = {
   stimulus: "waits for a stimulus",
 };
 
-/** Of an output: its first text, as far as a row shows it. */
+/** Longer outputs are not looked into for a row of a list, characters. */
+const longestRead = 20_000;
+
+/** The first line of the first text in an output, also in a text that is JSON; null: it has none. */
 function firstLine(output: unknown): string | null {
-  if (output === null || output === undefined) return null;
-  const values = typeof output === "object" ? Object.values(output) : [output];
-  const first = values.find((value) => value !== null && value !== "");
-  if (first === undefined) return null;
-  const text = typeof first === "string" ? first : JSON.stringify(first);
-  return text.trimStart().slice(0, 300).split("\n", 1)[0] ?? null;
+  if (typeof output === "object" && output !== null) {
+    for (const inner of Object.values(output)) {
+      const line = firstLine(inner);
+      if (line !== null) return line;
+    }
+    return null;
+  }
+  if (typeof output !== "string" || output.trim() === "") return null;
+  const text = output.trim();
+  if (/^[[{]/.test(text) && text.length <= longestRead) {
+    try {
+      return firstLine(JSON.parse(text));
+    } catch {
+      // It only looks like JSON.
+    }
+  }
+  return text.slice(0, 300).split("\n", 1)[0] ?? null;
 }
 
 const columns: readonly Column<Run>[] = [

@@ -153,6 +153,12 @@ function Shown({ run }: { readonly run: RunRecord }) {
   );
 }
 
+/** An API key is named where its owner is who started the run. */
+function Starter({ of: { starter, initiated_by } }: { readonly of: RunRecord }) {
+  const key_id = starter?.sub === initiated_by.sub ? starter.key_id : null;
+  return <Who of={{ ...initiated_by, key_id }} />;
+}
+
 function About({ run, isLost }: { readonly run: RunRecord; readonly isLost: boolean }) {
   const links: readonly (readonly [string, string | null])[] = [
     ["parent", run.parent_execution_id],
@@ -165,7 +171,7 @@ function About({ run, isLost }: { readonly run: RunRecord; readonly isLost: bool
     <>
       <Copyable value={run.id} />
       <span>
-        started <Ago at={run.started_at} /> by <Who of={{ ...run.starter, ...run.initiated_by }} />
+        started <Ago at={run.started_at} /> by <Starter of={run} />
       </span>
       <span>
         {run.ended_at === null ? "for" : "took"} <Duration from={run.started_at} to={run.ended_at} />

@@ -37,7 +37,7 @@ const columns: readonly Column<Row>[] = [
   {
     id: "target",
     title: "Target",
-    width: "minmax(8rem, 2fr)",
+    width: "minmax(8rem, 1.4fr)",
     wide: true,
     cell: ({ target }) => <span className="text-ink-soft">{inert(targetWords(target))}</span>,
   },
@@ -57,6 +57,7 @@ const columns: readonly Column<Row>[] = [
   {
     id: "by",
     title: "By",
+    width: "minmax(11.5rem, 1fr)",
     wide: true,
     cell: ({ requested_by: by }) => (
       <>

@@ -2,6 +2,7 @@
 import { ChevronRight } from "lucide-react";
 import type { Schemas } from "../../../../programs/client/client.ts";
 import { useCan } from "../../../app/session/session.ts";
+import { Who } from "../../../app/who.tsx";
 import { classes } from "../../../kit/controls/classes.ts";
 import { pictureOf } from "../../../kit/flow/state-look.ts";
 import { Value } from "../../../kit/values/json.tsx";
@@ -131,6 +132,7 @@ function Body({
           </>
         )}
       </p>
+      <DecidedBy output={entry.output} />
       {entry.attempts.map(({ attempt, error, failedAt }) => (
         <p key={attempt} className="m-0 text-xs">
           <span className="text-bad">Attempt {attempt - 1} failed</span> <Ago at={failedAt} />: {inert(error)}
@@ -156,6 +158,17 @@ function Body({
       )}
       {entry.output !== undefined && <Part title="Output" value={entry.output} />}
     </div>
+  );
+}
+
+/** Of a Human state: the caller who decided, as the record has it; what the caller called itself is in the output. */
+function DecidedBy({ output }: { readonly output: unknown }) {
+  const by = objectOf(objectOf(output)?.decided_by);
+  if (by === null) return null;
+  return (
+    <p className="m-0 text-ink-soft text-xs">
+      Decided by <Who of={{ sub: textOf(by.sub), email: textOf(by.email), kind: textOf(by.kind) }} />
+    </p>
   );
 }
 
