@@ -30,7 +30,7 @@ export const executionColumns: readonly Column<Row>[] = [
   },
   {
     id: "about",
-    title: "Asked, and what came of it",
+    title: "What came of it",
     width: "minmax(10rem, 3fr)",
     wide: true,
     cell: (row) =>

@@ -84,6 +84,7 @@ const columns: readonly Column<Run>[] = [
     title: "Version",
     width: "6rem",
     wide: true,
+    extra: true,
     cell: ({ workflow_version }) => inert(workflow_version),
   },
   {
@@ -96,7 +97,7 @@ const columns: readonly Column<Run>[] = [
   {
     id: "error",
     title: "What came of it",
-    width: "minmax(8rem, 1.6fr)",
+    width: "minmax(8rem, 3fr)",
     wide: true,
     cell: ({ error, waiting_for, status, final_output, summary }) =>
       error !== null ? (

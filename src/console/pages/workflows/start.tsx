@@ -57,7 +57,13 @@ export function Start({
       onClose={onClose}
       size="large"
       title={`Start ${name}`}
-      about={schema === null ? "It reads no member of its input by name." : undefined}
+      about={
+        definition?.inputSchema !== null
+          ? undefined
+          : schema === null
+            ? "It reads no member of its input by name."
+            : "What its templates and rules read of its input."
+      }
       actions={
         <Button look="primary" busy={busy} onClick={() => void start()}>
           {isWarned ? "Start anyway" : "Start"}
@@ -73,7 +79,7 @@ export function Start({
           issues={error instanceof ApiError ? error.issues : []}
           onSubmit={() => void start()}
         />
-        {isWarned && (
+        {isWarned && input.broken === null && (
           <p role="alert" className="m-0 rounded-control bg-warn-soft px-3 py-2 text-warn">
             Left empty, though the workflow reads {empty.length === 1 ? "it" : "them"}:{" "}
             <code>{inert(empty.join(", "))}</code>. Its text has a gap there.
