@@ -24,17 +24,18 @@ spec:
 
 test("templates, rules and the output name the members; those walked through are JSON", () => {
   const text = { type: "string" };
+  const json = { description: "Any JSON: a list or an object." };
   expect(schemaOfNames(workflow)).toEqual({
     type: "object",
     properties: {
       urgent: text,
-      tickets: {},
+      tickets: json,
       alert: text,
       host: text,
       "the place": text,
       soon: text,
-      lines: {},
-      order: {},
+      lines: json,
+      order: json,
       word: text,
       report: text,
     },

@@ -88,10 +88,14 @@ const textOf = (one: Pending): string =>
 
 /** Opens the only one that waits, where there is room beside the list. */
 function useLone(id: string | undefined, open: (id: string) => void): void {
-  const opened = useRef(open);
-  opened.current = open;
+  const opener = useRef(open);
+  opener.current = open;
+  // One that was just decided may stand in the list for a moment more.
+  const last = useRef<string | null>(null);
   useEffect(() => {
-    if (id !== undefined && matchMedia("(min-width: 64rem)").matches) opened.current(id);
+    if (id === undefined || id === last.current || !matchMedia("(min-width: 64rem)").matches) return;
+    last.current = id;
+    opener.current(id);
   }, [id]);
 }
 

@@ -18,6 +18,8 @@ const path = /(?<![\w.\])/-])(?:blackboard\.)?input\.(?:\[([^\]]+)\]|([A-Za-z_][
 /** What stands between quotes is no path. */
 const quoted = /"[^"]*"|'[^']*'/g;
 
+const anyJson = { description: "Any JSON: a list or an object." };
+
 /**
  * @returns a JSON Schema with one member for each name that templates and rules read: text, or any JSON where the
  *   workflow looks into it or walks through it; null: it reads none
@@ -28,7 +30,7 @@ export function schemaOfNames(definition: Definition): object | null {
   return {
     type: "object",
     properties: Object.fromEntries(
-      names.map(([name, { isStructure }]) => [name, isStructure ? {} : { type: "string" }]),
+      names.map(([name, { isStructure }]) => [name, isStructure ? anyJson : { type: "string" }]),
     ),
   };
 }
