@@ -156,7 +156,7 @@ function Navigation() {
     box.current?.querySelector("[data-status=active]")?.scrollIntoView({ block: "nearest" });
   }, [path]);
   return (
-    <nav ref={box} aria-label="Pages" className="min-h-0 flex-1 scroll-py-4 overflow-y-auto px-2 pb-4">
+    <nav ref={box} aria-label="Pages" className="navigation min-h-0 flex-1 scroll-py-6 overflow-y-auto px-2 pt-1 pb-4">
       {shown.map(({ title, places }) => (
         <div key={title ?? ""} className="mt-2.5 first:mt-1">
           {title !== null && (

@@ -43,7 +43,9 @@ export const signIn = defineFeature({
       realms: signInRealms,
       discovery: createDiscovery(now),
       development:
-        issuer === null ? null : { issuerPrefix: issuer.realms.issuerPrefix, password: issuer.plainPassword },
+        issuer === null
+          ? null
+          : { issuerPrefix: issuer.realms.issuerPrefix, password: issuer.plainPassword, subjects: issuer.subjects },
     });
     return {
       service,

@@ -15,6 +15,11 @@ const Person = Type.Object(
   { description: "a person of the development issuer" },
 );
 
+const Subject = Type.Object(
+  { sub: Type.String({ format: "uuid" }), name: Type.String({ examples: ["admin"] }) },
+  { description: "a subject of the development issuer, as records of what it did name it" },
+);
+
 export const SignInConfig = Type.Object({
   issuer: Type.String({
     description: "of the realm where the tenant's people sign in, as its tokens name it",
@@ -32,7 +37,8 @@ export const SignInConfig = Type.Object({
     examples: [false],
   }),
   people: Type.Optional(Type.Array(Person, { description: "of the development issuer: who may sign in by one click" })),
+  subjects: Type.Optional(Type.Array(Subject, { description: "of the development issuer, with their names" })),
 });
 export type SignInConfig = Static<typeof SignInConfig>;
 
-export const named = { SignInConfig, DevelopmentPerson: Person };
+export const named = { SignInConfig, DevelopmentPerson: Person, DevelopmentSubject: Subject };

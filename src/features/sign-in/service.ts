@@ -28,6 +28,7 @@ export interface SignInOptions {
     readonly issuerPrefix: string;
     /** Null: a secret of the operator's. */
     readonly password: string | null;
+    readonly subjects: readonly { readonly sub: string; readonly name: string }[];
   } | null;
 }
 
@@ -75,7 +76,7 @@ export function createSignIn({ clients, scopes, realms, discovery, development }
         password: realm.by === "development",
       };
       if (realm.by !== "development" || development === null) return config;
-      return { ...config, people: peopleOf(realm, development) };
+      return { ...config, people: peopleOf(realm, development), subjects: [...development.subjects] };
     },
     async issuersOf(tenant) {
       const own = (await realms.of(tenant))?.issuer;

@@ -22,8 +22,13 @@ const DevelopmentClients = Type.Array(
 );
 export type DevelopmentClients = Static<typeof DevelopmentClients>;
 
+/** As which the command line calls a development node of its own machine. */
+const commandLineClient = "svc-dev";
+/** People of the realm of operators. */
+const operators: readonly string[] = ["admin", "operator", "readonly"];
+
 export const defaultDevelopmentClients: DevelopmentClients = [
-  { client_id: "svc-dev", client_secret: "svc-dev-secret", role: "admin" },
+  { client_id: commandLineClient, client_secret: "svc-dev-secret", role: "admin" },
   { client_id: "svc-service", client_secret: "svc-service-secret" },
 ];
 
@@ -80,6 +85,8 @@ export interface DevelopmentIssuer {
   readonly realms: DevelopmentRealms;
   /** Of every person, where it is the one that everyone knows; null: `SVC_DEV_PASSWORD` changed it. */
   readonly plainPassword: string | null;
+  /** The subjects of the realm of operators by name: people, and clients that call as themselves. */
+  readonly subjects: readonly { readonly sub: string; readonly name: string }[];
   /** @throws Problem in OAuth's shape: `error` equals `code`, the text is in `error_description` */
   token(realm: string, request: TokenRequest): Promise<TokenAnswer>;
   certificates(realm: string): Promise<{ keys: JWK[] }>;
@@ -105,6 +112,10 @@ export async function createDevelopmentIssuer(options: DevelopmentIssuerOptions)
   return {
     realms,
     plainPassword: options.password === usualPassword ? usualPassword : null,
+    subjects: [...operators, ...options.clients.map(({ client_id }) => client_id)].map((name) => ({
+      sub: subjectOf("svc-system", name),
+      name: name === commandLineClient ? "the development node's operator" : name,
+    })),
     async certificates(realm) {
       known(realm);
       return { keys: await publicKeys() };
@@ -161,7 +172,7 @@ function grant(realm: string, request: TokenRequest, { clients, password }: Deve
   const username = field(request, "username");
   const given = field(request, "password");
   if (username === null || given === null) throw oauthProblem("invalid_request", "username or password is missing");
-  const isPerson = realm !== "svc-system" || ["admin", "operator", "readonly"].includes(username);
+  const isPerson = realm !== "svc-system" || operators.includes(username);
   if (!isPerson || !equal(given, password)) throw oauthProblem("invalid_grant", "Unknown user or wrong password");
   const role = realm === "svc-system" ? { svc_role: username } : {};
   return { sub: subjectOf(realm, username), preferred_username: username, ...role };

@@ -1779,6 +1779,10 @@ export interface components {
             title: string;
             username: string;
         };
+        DevelopmentSubject: {
+            name: string;
+            sub: string;
+        };
         DeviceConsent: {
             device_code: string;
             expires_at: string;
@@ -3684,6 +3688,7 @@ export interface components {
             password: boolean;
             people?: components["schemas"]["DevelopmentPerson"][] | undefined;
             scopes: string[];
+            subjects?: components["schemas"]["DevelopmentSubject"][] | undefined;
         };
         SkippedHost: {
             name: string;

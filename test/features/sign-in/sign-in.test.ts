@@ -53,7 +53,7 @@ function signIn(auth: object, own: { development?: typeof development; embedded?
     scopes: ["openid"],
     realms,
     discovery: createDiscovery(() => now),
-    development: own.development === undefined ? null : { ...own.development, password: "dev" },
+    development: own.development === undefined ? null : { ...own.development, password: "dev", subjects: [] },
   });
   return { ...service, later: (ms: number) => (now += ms) };
 }

@@ -191,7 +191,7 @@ function optionsOf(element: HTMLElement, shown: { readonly current: Bars }): UPl
           return [at[0] ?? 0, (at.at(-1) ?? 0) + stepSeconds];
         },
       },
-      y: { range: (_, __, max) => [0, Math.max(leastTop, (max ?? 0) * 1.08)] },
+      y: { range: (_, __, max) => [0, topOf(Math.max(leastTop, max ?? 0))] },
     },
     axes: [
       { ...axis, size: 28, space: 64, grid: { show: false }, values: (_, splits) => splits.map(clockText) },
@@ -199,7 +199,8 @@ function optionsOf(element: HTMLElement, shown: { readonly current: Bars }): UPl
         ...axis,
         size: 40,
         space: 36,
-        incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6],
+        splits: (_, __, ___, top) =>
+          Array.from({ length: Math.round(top / stepOf(top)) + 1 }, (____, at) => at * stepOf(top)),
         grid: { stroke: colour("line"), width: 1 },
         values: (_, splits) => splits.map((value) => compact.format(value)),
       },
@@ -212,5 +213,14 @@ function optionsOf(element: HTMLElement, shown: { readonly current: Bars }): UPl
     ],
   };
 }
+
+/** Between two lines of the grid: a round number, three or four of which reach the top. */
+function stepOf(top: number): number {
+  const power = 10 ** Math.floor(Math.log10(top / 3));
+  return Math.max(1, [5, 2, 1].map((digit) => digit * power).find((step) => step <= top / 3) ?? power);
+}
+
+/** The grid ends at a line that is at least as high as the highest bar. */
+const topOf = (highest: number): number => Math.ceil(highest / stepOf(highest)) * stepOf(highest);
 
 const compact = new Intl.NumberFormat("en", { notation: "compact" });

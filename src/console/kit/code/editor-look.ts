@@ -46,6 +46,22 @@ const theme = EditorView.theme({
   "&.cm-merge-b .cm-changedLine": { backgroundColor: "var(--color-good-soft)" },
 });
 
+/**
+ * Letters typed over a selection are put in by the editor. Browsers that do it themselves keep the colour of what was
+ * there in a style attribute, which the page's policy refuses.
+ */
+const typeOver = EditorView.domEventHandlers({
+  beforeinput(event, view) {
+    const { data, inputType, isComposing } = event;
+    if (inputType !== "insertText" || data === null || isComposing || view.composing) return false;
+    const { state } = view;
+    if (state.readOnly || state.selection.ranges.every(({ empty }) => empty)) return false;
+    event.preventDefault();
+    view.dispatch(state.update(state.replaceSelection(data), { userEvent: "input.type", scrollIntoView: true }));
+    return true;
+  },
+});
+
 const languages: Readonly<Record<Language, () => Extension>> = { yaml, json, text: () => [] };
 
 /** What every editor of the console has. */
@@ -58,6 +74,7 @@ export const editing = (language: Language): Extension => [
   indentOnInput(),
   bracketMatching(),
   lintGutter(),
+  typeOver,
   EditorView.lineWrapping,
   keymap.of([...defaultKeymap, ...historyKeymap, indentWithTab]),
   languages[language](),

@@ -65,7 +65,7 @@ export function SearchFilter({ name, label }: { readonly name: string; readonly 
     setText(given);
   }, [given]);
   return (
-    <div className="relative w-full min-w-40 max-w-80 flex-1">
+    <div className="relative w-full min-w-64 max-w-80 flex-1">
       <Search aria-hidden className="pointer-events-none absolute top-2 left-2.5 size-4 text-ink-faint" />
       <input
         type="search"
@@ -73,7 +73,8 @@ export function SearchFilter({ name, label }: { readonly name: string; readonly 
         value={text}
         aria-label={label}
         placeholder={label}
-        className={classes(control, "pl-8")}
+        title={label}
+        className={classes(control, "pl-8 text-ellipsis placeholder:text-ellipsis")}
         onChange={(event) => setText(event.target.value)}
       />
     </div>

@@ -1,5 +1,5 @@
 /** The drawing of a graph: moved by the pointer, zoomed with Ctrl and the wheel, walked with the Tab key. */
-import { MarkerType, MiniMap, Panel, ReactFlow, ReactFlowProvider, useReactFlow } from "@xyflow/react";
+import { MarkerType, MiniMap, ReactFlow, ReactFlowProvider, useReactFlow } from "@xyflow/react";
 import { ArrowDown, ArrowRight, Maximize, Minus, Plus } from "lucide-react";
 import { type KeyboardEvent, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { IconButton } from "../controls/button.tsx";
@@ -22,15 +22,21 @@ export function Canvas(props: FlowProps) {
   useLayoutEffect(() => {
     const element = box.current;
     if (element === null) return;
-    const watching = new ResizeObserver(() => {
-      const { clientWidth: width, clientHeight: height } = element;
+    const watching = new ResizeObserver(([entry]) => {
+      // Without the edge that small windows keep free for the buttons.
+      const { width = 0, height = 0 } = entry?.contentRect ?? {};
       if (width > 0 && height > 0) setRoom({ width, height });
     });
     watching.observe(element);
     return () => watching.disconnect();
   }, []);
   return (
-    <section ref={box} aria-label={props.label} className="flow relative min-w-0" style={{ height: props.height }}>
+    <section
+      ref={box}
+      aria-label={props.label}
+      className="flow relative min-w-0 max-sm:pb-12"
+      style={{ height: props.height }}
+    >
       {room !== null && (
         <ReactFlowProvider>
           <Drawing {...props} room={room} />
@@ -50,7 +56,7 @@ function Drawing({
   const [fixed, fix] = useState<Direction | null>(null);
   // What happens to a run changes no place: only another graph or another room does.
   const shape = JSON.stringify([
-    graph.nodes.map(({ id, group, end }) => [id, group, end]),
+    graph.nodes.map(({ id, about, group, end }) => [id, about, group, end]),
     graph.edges.map(({ id, label, kind }) => [id, label, kind]),
   ]);
   const known = useRef(graph);
@@ -147,27 +153,32 @@ function Drawing({
   };
 
   return (
-    <ReactFlow
-      nodes={nodes}
-      edges={edges}
-      nodeTypes={nodeTypes}
-      edgeTypes={edgeTypes}
-      onKeyUp={reveal}
-      onPaneClick={() => onSelect?.(null)}
-      minZoom={0.15}
-      maxZoom={2}
-      nodesDraggable={false}
-      nodesConnectable={false}
-      nodesFocusable={false}
-      edgesFocusable={false}
-      elementsSelectable={false}
-      zoomOnScroll={false}
-      zoomOnDoubleClick={false}
-      preventScrolling={false}
-      deleteKeyCode={null}
-      proOptions={{ hideAttribution: true }}
-    >
-      <Panel position="bottom-left" className="m-2! flex gap-0.5 rounded-control border border-line bg-surface p-0.5">
+    <>
+      <ReactFlow
+        nodes={nodes}
+        edges={edges}
+        nodeTypes={nodeTypes}
+        edgeTypes={edgeTypes}
+        onKeyUp={reveal}
+        onPaneClick={() => onSelect?.(null)}
+        minZoom={0.15}
+        maxZoom={2}
+        nodesDraggable={false}
+        nodesConnectable={false}
+        nodesFocusable={false}
+        edgesFocusable={false}
+        elementsSelectable={false}
+        zoomOnScroll={false}
+        zoomOnDoubleClick={false}
+        preventScrolling={false}
+        deleteKeyCode={null}
+        proOptions={{ hideAttribution: true }}
+      >
+        {graph.nodes.length > largeFrom && (
+          <MiniMap pannable className="max-sm:hidden" ariaLabel="Small map of the graph" />
+        )}
+      </ReactFlow>
+      <div className="absolute bottom-2 left-2 z-10 flex gap-0.5 rounded-control border border-line bg-surface p-0.5">
         <IconButton className="size-7" label="Zoom in" onClick={() => void flow.zoomIn()}>
           <Plus aria-hidden />
         </IconButton>
@@ -184,11 +195,8 @@ function Drawing({
         >
           {placed.direction === "TB" ? <ArrowRight aria-hidden /> : <ArrowDown aria-hidden />}
         </IconButton>
-      </Panel>
-      {graph.nodes.length > largeFrom && (
-        <MiniMap pannable className="max-sm:hidden" ariaLabel="Small map of the graph" />
-      )}
-    </ReactFlow>
+      </div>
+    </>
   );
 }
 

@@ -27,10 +27,12 @@ export interface Placed {
 const nodeHeight = 54;
 /** How wide letters of names and labels are, px. */
 const nameLetter = 7.6;
+const aboutLetter = 6;
 const labelLetter = 6.1;
 
-/** Of a node: as wide as its name, within bounds. */
-const widthOf = (name: string): number => Math.round(Math.max(156, Math.min(260, 78 + name.length * nameLetter)));
+/** Of a node: as wide as its name and what it does, with picture and sign, within bounds. */
+const widthOf = ({ id, about }: FlowGraph["nodes"][number]): number =>
+  Math.round(Math.max(156, Math.min(260, 92 + Math.max(id.length * nameLetter, about.length * aboutLetter))));
 
 /** A graph placed so that it is shown as large as possible in the room there is. @param fixed instead of the better one */
 export function place(graph: FlowGraph, room: { width: number; height: number }, fixed: Direction | null): Placed {
@@ -47,8 +49,9 @@ function placeIn({ nodes, edges, groups }: FlowGraph, direction: Direction): Pla
   graph.setDefaultEdgeLabel(() => ({}));
   for (const { id } of groups) graph.setNode(groupKey(id), {});
   const known = new Set(nodes.map(({ id }) => id));
-  for (const { id, group } of nodes) {
-    graph.setNode(id, { width: widthOf(id), height: nodeHeight });
+  for (const node of nodes) {
+    const { id, group } = node;
+    graph.setNode(id, { width: widthOf(node), height: nodeHeight });
     if (group !== null && groups.some((one) => one.id === group)) graph.setParent(id, groupKey(group));
   }
   for (const edge of edges) {

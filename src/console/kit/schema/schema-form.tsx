@@ -120,6 +120,9 @@ function JsonText({
   const findings = useMemo(() => (reason === null ? none : [reason]), [reason]);
   return (
     <>
+      <span aria-hidden className="font-medium text-ink-soft text-xs">
+        {label}, as JSON
+      </span>
       <div className="overflow-hidden rounded-control border border-line-strong">
         <Code
           label={`${label} as JSON`}

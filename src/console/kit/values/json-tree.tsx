@@ -36,10 +36,26 @@ export function JsonTree({ value, open }: { readonly value: object; readonly ope
   );
 }
 
-/** Texts in it made inert. */
+/** Texts in it made inert; a text that is JSON itself is shown as what it says, with a word that it is a text. */
 function shown(value: unknown): unknown {
   if (typeof value === "string") return inert(value);
   if (Array.isArray(value)) return value.map(shown);
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [inert(key), shown(inner)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => {
+      const said = typeof inner === "string" ? structureIn(inner) : null;
+      return said === null ? [inert(key), shown(inner)] : [`${inert(key)} (JSON as text)`, shown(said)];
+    }),
+  );
+}
+
+/** @returns null for a text that is no object and no array of JSON */
+function structureIn(text: string): object | null {
+  if (!/^\s*[[{]/.test(text)) return null;
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" ? value : null;
+  } catch {
+    return null;
+  }
 }

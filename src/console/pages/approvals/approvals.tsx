@@ -86,6 +86,32 @@ const textOf = (one: Pending): string =>
     .join(" ")
     .toLowerCase();
 
+/** Opens the only one that waits, where there is room beside the list. */
+function useLone(id: string | undefined, open: (id: string) => void): void {
+  const opener = useRef(open);
+  opener.current = open;
+  // One that was just decided may stand in the list for a moment more.
+  const last = useRef<string | null>(null);
+  useEffect(() => {
+    if (id === undefined || id === last.current || !matchMedia("(min-width: 64rem)").matches) return;
+    last.current = id;
+    opener.current(id);
+  }, [id]);
+}
+
+function NothingWaits({ isFiltered }: { readonly isFiltered: boolean }) {
+  return (
+    <Empty
+      icon={CheckSquare}
+      title={isFiltered ? "Nothing like this waits for a decision" : "Nothing waits for a decision"}
+    >
+      {isFiltered
+        ? "Clear a filter to see more."
+        : "Workflows with a Human state, fleet runs on many hosts and tool calls that a policy asks about come here."}
+    </Empty>
+  );
+}
+
 function Inbox({ id, list }: { readonly id: string | null; readonly list: Waiting }) {
   const navigate = useNavigate();
   const [filters] = useFilters();
@@ -127,6 +153,10 @@ function Inbox({ id, list }: { readonly id: string | null; readonly list: Waitin
     addEventListener("keydown", keys);
     return () => removeEventListener("keydown", keys);
   }, []);
+  // A single one is read at once, where there is room beside the list.
+  const isFiltered = filters.q !== undefined || filters.kind !== undefined;
+  const lone = rows.length === 1 && !loading && !isFiltered && chosen.size === 0 ? rows[0]?.id : undefined;
+  useLone(id === null ? lone : undefined, open);
   /** What stood behind the one that was decided. */
   const goOn = () => {
     const place = order.current.indexOf(id ?? "");
@@ -135,7 +165,12 @@ function Inbox({ id, list }: { readonly id: string | null; readonly list: Waitin
     open(behind ?? before ?? null);
   };
   return (
-    <div className="grid min-w-0 grid-cols-1 gap-4 lg:grid-cols-[minmax(18rem,24rem)_minmax(0,1fr)]">
+    <div
+      className={classes(
+        "grid min-w-0 grid-cols-1 gap-4",
+        (id !== null || rows.length > 0) && "lg:grid-cols-[minmax(18rem,24rem)_minmax(0,1fr)]",
+      )}
+    >
       <div className={classes("flex min-w-0 flex-col gap-3", id !== null && "max-lg:hidden")}>
         <FilterBar names={["q", "kind"]}>
           <SearchFilter name="q" label="Search" />
@@ -154,10 +189,7 @@ function Inbox({ id, list }: { readonly id: string | null; readonly list: Waitin
             {loading ? (
               <Loading className="p-4" />
             ) : rows.length === 0 ? (
-              <Empty icon={CheckSquare} title="Nothing waits for a decision">
-                Workflows with a Human state, fleet runs on many hosts and tool calls that a policy asks about come
-                here.
-              </Empty>
+              <NothingWaits isFiltered={isFiltered} />
             ) : (
               <List rows={rows} id={id} chosen={chosen} onToggle={toggle} />
             )}
@@ -170,17 +202,11 @@ function Inbox({ id, list }: { readonly id: string | null; readonly list: Waitin
           </p>
         )}
       </div>
-      <div className={classes("min-w-0", id === null && "max-lg:hidden")}>
+      <div className={classes("min-w-0", id === null && (rows.length === 0 ? "hidden" : "max-lg:hidden"))}>
         <div className="rounded-panel border border-line bg-surface lg:sticky lg:top-4 lg:max-h-[calc(100dvh-2rem)] lg:overflow-auto">
           {id === null ? (
-            <Empty icon={InboxIcon} title={rows.length === 0 ? "Nothing to read" : "Choose what to read"}>
-              {rows.length === 0 ? (
-                "What is asked stands here, with all that belongs to it."
-              ) : (
-                <>
-                  Press <kbd>j</kbd> for the first one.
-                </>
-              )}
+            <Empty icon={InboxIcon} title="Choose what to read">
+              Press <kbd>j</kbd> for the first one.
             </Empty>
           ) : (
             <Detail

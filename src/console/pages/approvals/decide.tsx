@@ -89,14 +89,14 @@ export function Decide({ approval, keys = false, large = null, onDecided }: Deci
         }}
       >
         <TextArea
-          label={mayReject ? "Feedback, or the reason of a rejection" : "Feedback"}
+          label={mayReject ? "Feedback (a rejection needs it: the reason)" : "Feedback"}
           rows={2}
           value={feedback}
           onChange={(next) => {
             setFeedback(next);
             if (next.trim() === "") setMissing(false);
           }}
-          placeholder="Goes to the work that waits"
+          placeholder="Given to what waits for the decision"
           error={isMissing && feedback.trim() === "" ? "Say why: a rejection needs a reason" : null}
         />
       </div>

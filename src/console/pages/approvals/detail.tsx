@@ -1,4 +1,5 @@
 /** One approval: what is asked, what came before it, and the decision. */
+
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ArrowUpRight, Mail } from "lucide-react";
@@ -6,6 +7,7 @@ import { type ReactNode, useState } from "react";
 import { answer } from "../../../programs/client/client.ts";
 import { svc } from "../../app/session/api.ts";
 import { useCan } from "../../app/session/session.ts";
+import { Who } from "../../app/who.tsx";
 import { Button } from "../../kit/controls/button.tsx";
 import { Facts, Loading, Trouble } from "../../kit/page.tsx";
 import { Value } from "../../kit/values/json.tsx";
@@ -74,7 +76,7 @@ function Shown({ approval, onDecided, back }: Omit<DetailProps, "id"> & { readon
             {mayLink && (
               <Button small look="ghost" onClick={() => link(true)}>
                 <Mail aria-hidden />
-                Link for an e-mail
+                Link to send by e-mail
               </Button>
             )}
           </span>
@@ -108,7 +110,7 @@ function Shown({ approval, onDecided, back }: Omit<DetailProps, "id"> & { readon
             ["Hosts", `${fleet.targets_resolved} resolved, ${fleet.targets_skipped} skipped`],
             ["Arguments", <Value key="args" value={fleet.args} />],
             ["Target", <Value key="target" value={fleet.target} open={3} />],
-            ["Asked for by", inert(fleet.requested_by.sub ?? "")],
+            ["Asked for by", <Who key="by" of={fleet.requested_by} />],
           ]}
         />
       )}
@@ -147,7 +149,7 @@ function Rules({ approval }: { readonly approval: ApprovalRecord }) {
       ? `it counts as answered with “${inert(default_response)}”`
       : reject_on_timeout
         ? "it is rejected"
-        : "it has failed with a time-out";
+        : "the state fails: it timed out";
   return (
     <p className="mt-3 mb-0 text-ink-faint text-xs">
       {approvers.length === 0
@@ -161,14 +163,18 @@ function Rules({ approval }: { readonly approval: ApprovalRecord }) {
 
 function Outcome({ approval }: { readonly approval: ApprovalRecord }) {
   const { decided_by, feedback, response, decided_at, via } = approval;
-  const by = decided_by === null ? null : (decided_by.email ?? decided_by.sub ?? decided_by.kind);
   return (
     <div className="rounded-panel border border-line bg-sunken p-3">
       <p className="m-0 flex flex-wrap items-center gap-x-2 font-medium">
         <Status status={approval.status} bare />
         <span className="font-normal text-ink-soft text-xs">
           <Ago at={decided_at} />
-          {by !== null && <> by {inert(by)}</>}
+          {decided_by !== null && (
+            <>
+              {" "}
+              by <Who of={decided_by} />
+            </>
+          )}
           {via !== null && <> ({wordsOf(via)})</>}
         </span>
       </p>
@@ -227,7 +233,11 @@ function History({ approval }: { readonly approval: ApprovalRecord }) {
         {approval.events.map(({ sequence, type, at, actor, via, note }) => (
           <li key={sequence} className="text-xs">
             <span className="font-medium">{wordsOf(type)}</span>{" "}
-            {actor !== null && <span>by {inert(actor.email ?? actor.sub ?? actor.kind)} </span>}
+            {actor !== null && (
+              <span>
+                by <Who of={actor} />{" "}
+              </span>
+            )}
             {via !== null && <span className="text-ink-faint">({wordsOf(via)}) </span>}
             <Ago at={at} className="text-ink-faint tabular-nums" />
             {note !== null && <span className="block break-words text-ink-soft">{inert(note)}</span>}

@@ -1,7 +1,9 @@
 /** What was decided, by whom, and how. */
+
 import { History as HistoryIcon } from "lucide-react";
 import { answer } from "../../../programs/client/client.ts";
 import { svc } from "../../app/session/api.ts";
+import { Who } from "../../app/who.tsx";
 import { ChoiceFilter, FilterBar, SearchFilter, useFilters } from "../../kit/controls/filters.tsx";
 import { useList } from "../../kit/list.ts";
 import { Empty } from "../../kit/page.tsx";
@@ -26,7 +28,8 @@ const columns: readonly Column<Row>[] = [
     id: "by",
     title: "By",
     width: "minmax(8rem, 1fr)",
-    cell: ({ decided_by, via }) => inert(decided_by?.email ?? decided_by?.sub ?? wordsOf(via ?? "")),
+    cell: ({ decided_by, via }) =>
+      decided_by === null ? via === "cancel" ? "cancelled with its run" : wordsOf(via ?? "") : <Who of={decided_by} />,
   },
   {
     id: "feedback",

@@ -32,7 +32,7 @@ export function IssueLink({ approval, onClose }: { readonly approval: Pending; r
     <Dialog
       open
       onClose={onClose}
-      title="Link for an e-mail"
+      title="Link to send by e-mail"
       about="The person who has the link decides once, in the name of this address, without signing in."
       actions={
         issued === null ? (

@@ -88,7 +88,7 @@ export function Together({ rows, selected, onChoose, onDecided }: TogetherProps)
           rows={3}
           value={feedback}
           onChange={setFeedback}
-          placeholder="Goes to the work that waits"
+          placeholder="Given to what waits for the decision"
         />
       </Bulk>
     </>

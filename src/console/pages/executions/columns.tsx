@@ -41,7 +41,17 @@ export const executionColumns: readonly Column<Row>[] = [
           {inert(row.error.slice(0, 300))}
         </span>
       ) : (
-        <span className="text-ink-soft">{inert(row.summary.slice(0, 300)) || (row.intent ?? "")}</span>
+        <span className="text-ink-soft">
+          {row.intent !== null && <span className="mr-2 text-ink">{inert(row.intent.slice(0, 100))}</span>}
+          {Object.entries(row.labels).map(([name, value]) => (
+            <span key={name} className="mr-1.5">
+              <Badge>
+                {inert(name)}={inert(value)}
+              </Badge>
+            </span>
+          ))}
+          {inert(row.summary.slice(0, 300))}
+        </span>
       ),
   },
   { id: "id", title: "Id", width: "9.5rem", wide: true, cell: (row) => <Copyable value={row.id} short /> },

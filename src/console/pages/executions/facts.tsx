@@ -1,7 +1,9 @@
 /** What a record of an execution says beside what happened. */
+
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { Schemas } from "../../../programs/client/client.ts";
+import { Who } from "../../app/who.tsx";
 import { Facts } from "../../kit/page.tsx";
 import { Badge } from "../../kit/values/status.tsx";
 import { Copyable, inert } from "../../kit/values/text.tsx";
@@ -100,7 +102,7 @@ export function Details({ record }: { readonly record: Record }) {
           ["Ended", <Ago key="e" at={record.ended_at} />],
           ["Deadline", <Ago key="dl" at={record.deadline_at} />],
           ["Intent", record.intent === null ? null : inert(record.intent)],
-          ["Started by", record.starter === null ? null : `${record.starter.kind} ${record.starter.sub}`],
+          ["Started by", record.starter === null ? null : <Who key="who" of={record.starter} />],
           ["Security context", record.security_context],
           ["Further ceilings", record.context_ceilings.length === 0 ? null : record.context_ceilings.join(", ")],
           ["Isolation", `${runtime.isolation}${runtime.sandbox === null ? "" : ` (${runtime.sandbox})`}`],

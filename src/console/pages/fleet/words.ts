@@ -35,6 +35,14 @@ export const reasons: Readonly<Record<string, string>> = {
   tenant_suspended: "The organization is suspended.",
 };
 
+/** By which way a run was asked for. */
+export const entryWords: Readonly<Record<string, string>> = {
+  seal: "a SEAL session",
+  dispatch: "an agent's tool call",
+  mcp: "an MCP client",
+  workflow: "a workflow",
+};
+
 const plural = new Intl.PluralRules("en");
 /** @returns `1 host`, `1,200 hosts` */
 export const counted = (count: number, word: string): string =>

@@ -59,7 +59,7 @@ function Figures({ of }: { readonly of: Day }) {
   const rate = ended === 0 ? null : Math.round(((counts.completed ?? 0) / ended) * 100);
   const figures: readonly (readonly [name: string, value: string, to: string | null])[] = [
     ["Executions", of.execution_count.toLocaleString("en"), "/executions"],
-    ["Completed of those ended", rate === null ? "–" : `${rate} %`, null],
+    ["Completed, of all that ended", rate === null ? "–" : `${rate} %`, null],
     ["Workflow runs", of.workflow_execution_count.toLocaleString("en"), "/runs"],
     ["Deliveries", of.stimulus_count.toLocaleString("en"), "/stimuli"],
     ["Security incidents", of.security_incident_count.toLocaleString("en"), null],

@@ -54,6 +54,18 @@ export function Samples({ open }: { readonly open: boolean }) {
   );
 }
 
+/** A sentence whose names stand between backticks. */
+function Said({ text }: { readonly text: string }) {
+  const [, before = text, name, after = ""] = /^([^`]*)`([^`]*)`(.*)$/s.exec(text) ?? [];
+  return (
+    <>
+      {before}
+      {name !== undefined && <code>{name}</code>}
+      {after !== "" && <Said text={after} />}
+    </>
+  );
+}
+
 function Card({ sample }: { readonly sample: Sample }) {
   const navigate = useNavigate();
   const can = useCan();
@@ -80,7 +92,9 @@ function Card({ sample }: { readonly sample: Sample }) {
         </span>
         <h3 className="m-0 font-medium">{sample.title}</h3>
       </div>
-      <p className="m-0 flex-1 text-ink-soft">{sample.description}</p>
+      <p className="m-0 flex-1 text-ink-soft">
+        <Said text={sample.description} />
+      </p>
       <div className="flex flex-wrap items-center gap-2">
         {needed[sample.kind].every((scope) => can(scope)) && (
           <Button

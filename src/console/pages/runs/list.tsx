@@ -34,6 +34,30 @@ const waitWords = {
   stimulus: "waits for a stimulus",
 };
 
+/** Longer outputs are not looked into for a row of a list, characters. */
+const longestRead = 20_000;
+
+/** The first line of the first text in an output, also in a text that is JSON; null: it has none. */
+function firstLine(output: unknown): string | null {
+  if (typeof output === "object" && output !== null) {
+    for (const inner of Object.values(output)) {
+      const line = firstLine(inner);
+      if (line !== null) return line;
+    }
+    return null;
+  }
+  if (typeof output !== "string" || output.trim() === "") return null;
+  const text = output.trim();
+  if (/^[[{]/.test(text) && text.length <= longestRead) {
+    try {
+      return firstLine(JSON.parse(text));
+    } catch {
+      // It only looks like JSON.
+    }
+  }
+  return text.slice(0, 300).split("\n", 1)[0] ?? null;
+}
+
 const columns: readonly Column<Run>[] = [
   {
     id: "status",
@@ -60,6 +84,7 @@ const columns: readonly Column<Run>[] = [
     title: "Version",
     width: "6rem",
     wide: true,
+    extra: true,
     cell: ({ workflow_version }) => inert(workflow_version),
   },
   {
@@ -72,15 +97,15 @@ const columns: readonly Column<Run>[] = [
   {
     id: "error",
     title: "What came of it",
-    width: "minmax(8rem, 1.6fr)",
+    width: "minmax(8rem, 3fr)",
     wide: true,
-    cell: ({ error, waiting_for, status }) =>
+    cell: ({ error, waiting_for, status, final_output, summary }) =>
       error !== null ? (
         <span className="text-bad">{inert(error)}</span>
       ) : waiting_for !== null && status === "running" ? (
         <span className="text-violet">{waitWords[waiting_for.kind]}</span>
       ) : (
-        ""
+        <span className="text-ink-soft">{inert(firstLine(final_output) ?? summary ?? "")}</span>
       ),
   },
   { id: "id", title: "Id", width: "9rem", wide: true, cell: ({ id }) => <Copyable value={id} short /> },

@@ -1,7 +1,9 @@
 /** One run, alive: what it waits for, its graph, what each state came to, and what can be done. */
+
 import { Link, useParams } from "@tanstack/react-router";
 import { CircleAlert } from "lucide-react";
 import { useMemo } from "react";
+import { Who } from "../../app/who.tsx";
 import { useFilters } from "../../kit/controls/filters.tsx";
 import { Tabs } from "../../kit/controls/tabs.tsx";
 import { Flow } from "../../kit/flow/flow.tsx";
@@ -10,7 +12,7 @@ import { Value } from "../../kit/values/json.tsx";
 import { Badge, Status } from "../../kit/values/status.tsx";
 import { Copyable, inert } from "../../kit/values/text.tsx";
 import { Ago, Duration } from "../../kit/values/time.tsx";
-import { entriesOf } from "./model/entries.ts";
+import { entriesOf, fleetRunOf } from "./model/entries.ts";
 import { type RunRecord, useDefinition, useRun, useRunLog, useRunShape } from "./model/queries.ts";
 import { runFlow } from "./model/run-graph.ts";
 import { Actions } from "./parts/actions.tsx";
@@ -119,14 +121,20 @@ function Shown({ run }: { readonly run: RunRecord }) {
                       <Value value={run.input} />
                     </Panel>
                     <Panel title="Output">
-                      <Value value={run.final_output} />
+                      <Value value={run.final_output} open={3} />
                     </Panel>
                   </div>
                 </div>
               </div>
             ),
           },
-          { id: "children", label: "Started", content: filters.tab === "children" && <Children runId={run.id} /> },
+          {
+            id: "children",
+            label: "Started",
+            content: filters.tab === "children" && (
+              <Children runId={run.id} fleetRuns={entries.flatMap((entry) => fleetRunOf(entry) ?? [])} />
+            ),
+          },
           {
             id: "blackboard",
             label: "Blackboard",
@@ -145,6 +153,12 @@ function Shown({ run }: { readonly run: RunRecord }) {
   );
 }
 
+/** An API key is named where its owner is who started the run. */
+function Starter({ of: { starter, initiated_by } }: { readonly of: RunRecord }) {
+  const key_id = starter?.sub === initiated_by.sub ? starter.key_id : null;
+  return <Who of={{ ...initiated_by, key_id }} />;
+}
+
 function About({ run, isLost }: { readonly run: RunRecord; readonly isLost: boolean }) {
   const links: readonly (readonly [string, string | null])[] = [
     ["parent", run.parent_execution_id],
@@ -157,7 +171,7 @@ function About({ run, isLost }: { readonly run: RunRecord; readonly isLost: bool
     <>
       <Copyable value={run.id} />
       <span>
-        started <Ago at={run.started_at} /> by {inert(run.initiated_by.email ?? run.initiated_by.kind)}
+        started <Ago at={run.started_at} /> by <Starter of={run} />
       </span>
       <span>
         {run.ended_at === null ? "for" : "took"} <Duration from={run.started_at} to={run.ended_at} />

@@ -1,19 +1,19 @@
 /** One workflow: its graph, its manifest, its versions, its schedules; from here it is started. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
-import { Play, Trash2 } from "lucide-react";
+import { MoreHorizontal, Play, Trash2 } from "lucide-react";
 import { useMemo, useState } from "react";
 import { answer } from "../../../programs/client/client.ts";
 import { svc } from "../../app/session/api.ts";
 import { useCan } from "../../app/session/session.ts";
 import { Code } from "../../kit/code/code.tsx";
-import { Button } from "../../kit/controls/button.tsx";
+import { Button, IconButton } from "../../kit/controls/button.tsx";
 import { useFilters } from "../../kit/controls/filters.tsx";
+import { Menu } from "../../kit/controls/menu.tsx";
 import { Tabs } from "../../kit/controls/tabs.tsx";
-import { Confirm, Dialog } from "../../kit/dialogs/dialog.tsx";
+import { Confirm } from "../../kit/dialogs/dialog.tsx";
 import { Flow } from "../../kit/flow/flow.tsx";
 import { Loading, Page, Panel, Trouble } from "../../kit/page.tsx";
-import { SchemaForm, useSchemaValue } from "../../kit/schema/schema-form.tsx";
 import { Badge } from "../../kit/values/status.tsx";
 import { inert } from "../../kit/values/text.tsx";
 import { manifestText } from "../runs/model/queries.ts";
@@ -21,6 +21,7 @@ import { ManifestEditor } from "./edit.tsx";
 import { readDefinition } from "./model/definition.ts";
 import { definitionGraph } from "./model/graph.ts";
 import { Schedules } from "./schedules.tsx";
+import { Start } from "./start.tsx";
 import { Versions } from "./versions.tsx";
 
 export function WorkflowPage() {
@@ -60,12 +61,16 @@ export function WorkflowPage() {
               Start
             </Button>
           )}
-          {can("workflow:delete") && (
-            <Button look="danger" onClick={() => ask("delete")}>
-              <Trash2 aria-hidden />
-              Delete
-            </Button>
-          )}
+          <Menu
+            trigger={
+              <IconButton label="More">
+                <MoreHorizontal aria-hidden />
+              </IconButton>
+            }
+            items={[
+              can("workflow:delete") && { label: "Delete", icon: Trash2, danger: true, onClick: () => ask("delete") },
+            ]}
+          />
         </>
       }
     >
@@ -97,7 +102,7 @@ export function WorkflowPage() {
           { id: "schedules", label: "Schedules", content: filters.tab === "schedules" && <Schedules name={ref} /> },
         ]}
       />
-      {asked === "start" && <Start name={ref} schema={definition?.inputSchema ?? null} onClose={() => ask(null)} />}
+      {asked === "start" && <Start name={ref} definition={definition} onClose={() => ask(null)} />}
       <Confirm
         open={asked === "delete"}
         onClose={() => ask(null)}
@@ -113,52 +118,5 @@ export function WorkflowPage() {
         }}
       />
     </Page>
-  );
-}
-
-function Start({
-  name,
-  schema,
-  onClose,
-}: {
-  readonly name: string;
-  readonly schema: Readonly<Record<string, unknown>> | null;
-  readonly onClose: () => void;
-}) {
-  const { check, ...input } = useSchemaValue(schema, schema === null ? {} : undefined);
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>(null);
-  const navigate = useNavigate();
-  const start = async () => {
-    if (!(await check())) return;
-    setBusy(true);
-    setError(null);
-    try {
-      const params = { path: { ref: name } };
-      const { execution_id } = await answer(
-        svc.POST("/v1/workflows/{ref}/run", { params, body: { input: input.value ?? {} } }),
-      );
-      await navigate({ to: `/runs/${execution_id}` });
-    } catch (failure) {
-      setError(failure);
-    } finally {
-      setBusy(false);
-    }
-  };
-  return (
-    <Dialog
-      open
-      onClose={onClose}
-      size="large"
-      title={`Start ${name}`}
-      actions={
-        <Button look="primary" busy={busy} onClick={() => void start()}>
-          Start
-        </Button>
-      }
-    >
-      <SchemaForm label="Input" root="input" schema={schema} {...input} onSubmit={() => void start()} />
-      {error !== null && <Trouble error={error} />}
-    </Dialog>
   );
 }

@@ -1,4 +1,5 @@
 /** One group, or a new one: its name, what it selects, which hosts are pinned, and live which hosts those are. */
+
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { Play, Trash2 } from "lucide-react";
@@ -6,6 +7,7 @@ import { useState } from "react";
 import { answer, type Schemas } from "../../../../programs/client/client.ts";
 import { svc } from "../../../app/session/api.ts";
 import { useCan } from "../../../app/session/session.ts";
+import { Who } from "../../../app/who.tsx";
 import { Button, ButtonLink } from "../../../kit/controls/button.tsx";
 import { Checkbox, Input } from "../../../kit/controls/field.tsx";
 import { Confirm } from "../../../kit/dialogs/dialog.tsx";
@@ -80,7 +82,9 @@ function Form({ group }: { readonly group: Group | null }) {
             <span>
               changed <Ago at={group.updated_at} />
             </span>
-            <span>made by {inert(group.created_by)}</span>
+            <span>
+              made by <Who of={{ sub: group.created_by }} />
+            </span>
           </>
         )
       }

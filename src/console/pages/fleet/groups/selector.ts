@@ -21,7 +21,7 @@ export const emptyDraft: Draft = { os: "", arch: "", conditions: [] };
 
 export const kinds: readonly { readonly value: Condition["kind"]; readonly label: string; readonly example: string }[] =
   [
-    { value: "all", label: "has all of the tags", example: "web eu" },
+    { value: "all", label: "has every one of the tags", example: "web eu" },
     { value: "any", label: "has one of the tags", example: "web api" },
     { value: "none", label: "has none of the tags", example: "canary" },
     { value: "label", label: "its label is", example: "zone=b" },
@@ -76,14 +76,23 @@ export function draftOf(selector: Selector | null): Draft {
   return { os: selector.os ?? "", arch: selector.arch ?? "", conditions: [...tags, ...labels, ...tools] };
 }
 
-/** What a selector asks for, in words: `linux, tags web eu`. */
+/** How a condition reads behind "hosts". */
+const said: Readonly<Record<Condition["kind"], (parts: readonly string[]) => string>> = {
+  all: (tags) => `with the ${tags.length === 1 ? "tag" : "tags"} ${joined.format(tags)}`,
+  any: (tags) => `with ${tags.length === 1 ? "the tag" : "one of the tags"} ${tags.join(", ")}`,
+  none: (tags) => `without the ${tags.length === 1 ? "tag" : "tags"} ${tags.join(", ")}`,
+  label: (parts) => `with the label ${parts.join(" ")}`,
+  in: (parts) => `with one of the labels ${parts.join(", ")}`,
+  exists: (parts) => `with a label ${parts.join(" ")}`,
+  tools: (tools) => `with ${joined.format(tools)}`,
+};
+const joined = new Intl.ListFormat("en");
+
+/** What a selector asks for, in words: `linux hosts with the tags web and eu`. */
 export function selectorWords(selector: Selector | null): string {
   if (selector === null) return "pinned hosts only";
   const { os, arch, conditions } = draftOf(selector);
-  const parts = [
-    os,
-    arch,
-    ...conditions.map(({ kind, text }) => `${kinds.find(({ value }) => value === kind)?.label ?? kind} ${text}`),
-  ].filter((part) => part !== "");
-  return parts.length === 0 ? "every host" : parts.join(", ");
+  const wanted = conditions.map(({ kind, text }) => said[kind](partsOf(text)));
+  if (os === "" && arch === "" && wanted.length === 0) return "every host";
+  return [[os, arch, "hosts"].filter((part) => part !== "").join(" "), joined.format(wanted)].join(" ").trim();
 }

@@ -1,4 +1,5 @@
 /** One host: how it is, what it can do, what it ran. */
+
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { Hand, MoreHorizontal, Pencil, Play, Trash2 } from "lucide-react";
@@ -6,6 +7,7 @@ import { useState } from "react";
 import { answer, type Schemas } from "../../../../programs/client/client.ts";
 import { svc } from "../../../app/session/api.ts";
 import { useCan } from "../../../app/session/session.ts";
+import { Who } from "../../../app/who.tsx";
 import { Button, ButtonLink, IconButton } from "../../../kit/controls/button.tsx";
 import { Input } from "../../../kit/controls/field.tsx";
 import { Menu } from "../../../kit/controls/menu.tsx";
@@ -49,7 +51,7 @@ function Shown({ host }: { readonly host: Host }) {
             {host.status} since <Ago at={host.since} />
           </span>
           <span>
-            enrolled <Ago at={host.enrolled_at} /> by {inert(host.created_by)}
+            enrolled <Ago at={host.enrolled_at} /> by <Who of={{ sub: host.created_by }} />
           </span>
         </>
       }

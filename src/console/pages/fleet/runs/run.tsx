@@ -1,16 +1,18 @@
 /** One run over hosts, live: how it stands and why it waits, a cell for each host, and what a host said. */
+
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { answer } from "../../../../programs/client/client.ts";
 import { svc } from "../../../app/session/api.ts";
 import { useStream } from "../../../app/streams/streams.ts";
+import { Who } from "../../../app/who.tsx";
 import { useFilters } from "../../../kit/controls/filters.tsx";
 import { Loading, Page, Panel, Trouble } from "../../../kit/page.tsx";
 import { Badge } from "../../../kit/values/status.tsx";
 import { Copyable, inert } from "../../../kit/values/text.tsx";
 import { Ago, Duration } from "../../../kit/values/time.tsx";
-import { counted } from "../words.ts";
+import { counted, entryWords } from "../words.ts";
 import { RunActions } from "./actions.tsx";
 import { Asked, LeftOut } from "./asked.tsx";
 import { createView, isEnded, noView, type RunView } from "./cells.ts";
@@ -86,12 +88,16 @@ function Shown({ run }: { readonly run: Run }) {
           <Copyable value={run.id} short />
           <span>{inert(targetWords(run.target))}</span>
           <span>
-            asked <Ago at={run.created_at} /> by {inert(run.requested_by.sub)}
-            {run.requested_by.entry !== "api" && ` through ${run.requested_by.entry}`}
+            asked <Ago at={run.created_at} /> by <Who of={run.requested_by} />
+            {run.requested_by.entry !== "api" &&
+              ` through ${entryWords[run.requested_by.entry] ?? run.requested_by.entry}`}
           </span>
           {run.requested_by.execution_id !== null && (
-            <Link to={`/executions/${run.requested_by.execution_id}`} className="text-accent hover:underline">
-              its execution
+            <Link
+              to={`/${run.requested_by.entry === "workflow" ? "runs" : "executions"}/${run.requested_by.execution_id}`}
+              className="text-accent hover:underline"
+            >
+              {run.requested_by.entry === "workflow" ? "its workflow run" : "its execution"}
             </Link>
           )}
           {run.retry_of !== null && (

@@ -1,8 +1,10 @@
 /** The history of runs over hosts. */
+
 import { Terminal } from "lucide-react";
 import { answer, type Schemas } from "../../../../programs/client/client.ts";
 import { svc } from "../../../app/session/api.ts";
 import { useCan } from "../../../app/session/session.ts";
+import { Who } from "../../../app/who.tsx";
 import { ButtonLink } from "../../../kit/controls/button.tsx";
 import { ChoiceFilter, FilterBar, useFilters } from "../../../kit/controls/filters.tsx";
 import { useList } from "../../../kit/list.ts";
@@ -12,6 +14,7 @@ import { wordsOf } from "../../../kit/values/status.tsx";
 import { inert } from "../../../kit/values/text.tsx";
 import { Ago, Duration } from "../../../kit/values/time.tsx";
 import { hostTools } from "../wizard/tools.ts";
+import { entryWords } from "../words.ts";
 import { RunStatus } from "./run-status.tsx";
 import { type Target, targetWords } from "./target.ts";
 
@@ -34,7 +37,7 @@ const columns: readonly Column<Row>[] = [
   {
     id: "target",
     title: "Target",
-    width: "minmax(8rem, 2fr)",
+    width: "minmax(8rem, 1.4fr)",
     wide: true,
     cell: ({ target }) => <span className="text-ink-soft">{inert(targetWords(target))}</span>,
   },
@@ -54,8 +57,14 @@ const columns: readonly Column<Row>[] = [
   {
     id: "by",
     title: "By",
+    width: "minmax(11.5rem, 1fr)",
     wide: true,
-    cell: ({ requested_by: by }) => inert(by.entry === "api" ? by.sub : `${by.sub} (${by.entry})`),
+    cell: ({ requested_by: by }) => (
+      <>
+        <Who of={by} />
+        {by.entry !== "api" && <span className="text-ink-soft"> (through {entryWords[by.entry] ?? by.entry})</span>}
+      </>
+    ),
   },
   {
     id: "took",

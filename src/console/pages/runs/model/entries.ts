@@ -61,6 +61,9 @@ type Draft = Mutable<Omit<Entry, "attempts" | "children" | "iterations">> & {
 export const isAnswered = ({ status, rule }: Entry): boolean =>
   rule !== null && (status === "failed" || status === "timed_out");
 
+/** The run over hosts that a Fleet state waited for; null: none, or the state is at work still. */
+export const fleetRunOf = ({ output }: Entry): string | null => textOf(objectOf(output)?.fleet_command_id);
+
 const entryKey = (state: string, visit: number): string => `${state}:${visit}`;
 
 /** @param events of the whole log, in order */

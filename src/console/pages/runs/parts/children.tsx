@@ -1,7 +1,7 @@
 /** Runs and agent executions that a run started. */
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { Bot, Workflow } from "lucide-react";
+import { Bot, Server, Workflow } from "lucide-react";
 import { answer, type Schemas } from "../../../../programs/client/client.ts";
 import { svc } from "../../../app/session/api.ts";
 import { useCan } from "../../../app/session/session.ts";
@@ -27,6 +27,19 @@ export function useExecutionsOf(runId: string) {
   });
 }
 
+/** Runs over hosts that it asked for: the newest of the tenant are looked through. */
+export function useFleetRunsOf(runId: string, isAsked: boolean) {
+  const can = useCan();
+  return useQuery({
+    queryKey: ["fleet_run", "list", "of-run", runId],
+    queryFn: async () => {
+      const { runs } = await answer(svc.GET("/v1/edge/fleet/runs", { params: { query: { limit: most } } }));
+      return runs.filter(({ requested_by }) => requested_by.execution_id === runId);
+    },
+    enabled: isAsked && can("aegis.edge.fleet.read"),
+  });
+}
+
 const useRunsOf = (runId: string) =>
   useQuery({
     queryKey: ["run", "list", "of-run", runId],
@@ -34,17 +47,27 @@ const useRunsOf = (runId: string) =>
       answer(svc.GET("/v1/workflows/executions", { params: { query: { parent_execution_id: runId, limit: 100 } } })),
   });
 
-export function Children({ runId }: { readonly runId: string }) {
+interface ChildrenProps {
+  readonly runId: string;
+  /** Runs over hosts whose ids its states name; others are looked for. */
+  readonly fleetRuns: readonly string[];
+}
+
+export function Children({ runId, fleetRuns }: ChildrenProps) {
+  const can = useCan();
   const runs = useRunsOf(runId);
   const executions = useExecutionsOf(runId);
-  const error = runs.error ?? executions.error;
+  const fleet = useFleetRunsOf(runId, true);
+  const error = runs.error ?? executions.error ?? fleet.error;
   if (error !== null) return <Trouble error={error} />;
   if (runs.data === undefined) return <Loading />;
   const agents = executions.data?.items ?? [];
-  if (runs.data.items.length === 0 && agents.length === 0)
+  const found = fleet.data?.map(({ id }) => id) ?? [];
+  const onHosts = can("aegis.edge.fleet.read") ? [...new Set([...found, ...fleetRuns])] : [];
+  if (runs.data.items.length === 0 && agents.length === 0 && onHosts.length === 0)
     return (
       <Empty icon={Workflow} title="It started nothing">
-        Agent executions and sub-runs of its states stand here.
+        Agent executions, sub-runs and runs over hosts of its states stand here.
       </Empty>
     );
   return (
@@ -68,7 +91,35 @@ export function Children({ runId }: { readonly runId: string }) {
           <ExecutionRow execution={one} />
         </li>
       ))}
+      {onHosts.map((id) => (
+        <li key={id}>
+          <FleetRow id={id} />
+        </li>
+      ))}
     </ul>
+  );
+}
+
+/** A run over hosts where it was asked for. */
+export function FleetRow({ id }: { readonly id: string }) {
+  const { data, error } = useQuery({
+    queryKey: ["fleet_run", "one", id],
+    queryFn: () => answer(svc.GET("/v1/edge/fleet/runs/{id}", { params: { path: { id }, query: { limit: 1 } } })),
+  });
+  if (error !== null) return <Trouble error={error} />;
+  if (data === undefined) return <Loading lines={1} />;
+  const hosts = data.targets_resolved;
+  return (
+    <ChildRow
+      icon="fleet"
+      path={`/fleet/runs/${id}`}
+      name={`${data.tool} on ${hosts} ${hosts === 1 ? "host" : "hosts"}`}
+      id={id}
+      status={data.status === "complete" && data.summary.failed > 0 ? "failed" : data.status}
+      from={data.started_at}
+      to={data.ended_at}
+      error={data.reason}
+    />
   );
 }
 
@@ -115,6 +166,8 @@ export function SubRun({ id }: { readonly id: string }) {
   );
 }
 
+const icons = { run: Workflow, execution: Bot, fleet: Server };
+
 function ChildRow({
   icon,
   path,
@@ -126,7 +179,7 @@ function ChildRow({
   error,
   at = null,
 }: {
-  readonly icon: "run" | "execution";
+  readonly icon: keyof typeof icons;
   readonly path: string;
   readonly name: string;
   readonly id: string;
@@ -136,7 +189,7 @@ function ChildRow({
   readonly error: string | null;
   readonly at?: string | null;
 }) {
-  const Icon = icon === "run" ? Workflow : Bot;
+  const Icon = icons[icon];
   return (
     <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1 rounded-control border border-line bg-surface px-3 py-2">
       <Icon aria-hidden className="size-4 shrink-0 text-ink-faint" />

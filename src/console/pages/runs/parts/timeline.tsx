@@ -1,6 +1,8 @@
 /** Each entry into a state, in order: what it was, what came of it, which rule led on. */
 import { ChevronRight } from "lucide-react";
 import type { Schemas } from "../../../../programs/client/client.ts";
+import { useCan } from "../../../app/session/session.ts";
+import { Who } from "../../../app/who.tsx";
 import { classes } from "../../../kit/controls/classes.ts";
 import { pictureOf } from "../../../kit/flow/state-look.ts";
 import { Value } from "../../../kit/values/json.tsx";
@@ -9,8 +11,8 @@ import { inert, Lines } from "../../../kit/values/text.tsx";
 import { Ago, Duration } from "../../../kit/values/time.tsx";
 import { type Definition, objectOf, type StateDefinition, textOf } from "../../workflows/model/definition.ts";
 import { wordsOfCondition } from "../../workflows/model/rules.ts";
-import { type Entry, isAnswered } from "../model/entries.ts";
-import { ExecutionRow, SubRun, useExecutionsOf } from "./children.tsx";
+import { type Entry, fleetRunOf, isAnswered } from "../model/entries.ts";
+import { ExecutionRow, FleetRow, SubRun, useExecutionsOf, useFleetRunsOf } from "./children.tsx";
 import { Items, Progress } from "./items.tsx";
 
 interface TimelineProps {
@@ -130,6 +132,7 @@ function Body({
           </>
         )}
       </p>
+      <DecidedBy output={entry.output} />
       {entry.attempts.map(({ attempt, error, failedAt }) => (
         <p key={attempt} className="m-0 text-xs">
           <span className="text-bad">Attempt {attempt - 1} failed</span> <Ago at={failedAt} />: {inert(error)}
@@ -142,6 +145,7 @@ function Body({
       {entry.children.map((id) => (
         <SubRun key={id} id={id} />
       ))}
+      {written?.kind === "Fleet" && <OnHosts runId={runId} entry={entry} />}
       {executions.map((one) => (
         <ExecutionRow key={one.id} execution={one} />
       ))}
@@ -155,6 +159,26 @@ function Body({
       {entry.output !== undefined && <Part title="Output" value={entry.output} />}
     </div>
   );
+}
+
+/** Of a Human state: the caller who decided, as the record has it; what the caller called itself is in the output. */
+function DecidedBy({ output }: { readonly output: unknown }) {
+  const by = objectOf(objectOf(output)?.decided_by);
+  if (by === null) return null;
+  return (
+    <p className="m-0 text-ink-soft text-xs">
+      Decided by <Who of={{ sub: textOf(by.sub), email: textOf(by.email), kind: textOf(by.kind) }} />
+    </p>
+  );
+}
+
+/** The run over hosts of a Fleet state. The log names it when it has ended; until then it is looked for. */
+function OnHosts({ runId, entry }: { readonly runId: string; readonly entry: Entry }) {
+  const can = useCan();
+  const named = fleetRunOf(entry);
+  const { data } = useFleetRunsOf(runId, named === null && entry.exitedAt === null);
+  const begun = named ?? data?.find(({ created_at }) => created_at >= entry.enteredAt)?.id;
+  return begun === undefined || !can("aegis.edge.fleet.read") ? null : <FleetRow id={begun} />;
 }
 
 function Part({ title, value }: { readonly title: string; readonly value: unknown }) {

@@ -78,7 +78,9 @@ export function ReplayDialog({ of, isEdited, onClose }: ReplayProps) {
       )}
       <Checkbox
         label={
-          isSpent ? "By force: it was routed, discarded or replayed before" : "By force: also under a key that was used"
+          isSpent
+            ? "Replay although it was routed, discarded or replayed before"
+            : "Replay even if its idempotency key was used before"
         }
         checked={force}
         onChange={setForce}

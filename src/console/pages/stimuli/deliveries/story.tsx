@@ -1,4 +1,5 @@
 /** What became of a delivery: how it was let in, where it was routed and why, what it started or woke. */
+
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ArrowRight, CircleAlert, CircleCheck, Clock } from "lucide-react";
@@ -6,6 +7,7 @@ import type { ReactNode } from "react";
 import { answer, type Schemas } from "../../../../programs/client/client.ts";
 import { svc } from "../../../app/session/api.ts";
 import { useCan } from "../../../app/session/session.ts";
+import { Who } from "../../../app/who.tsx";
 import { classes } from "../../../kit/controls/classes.ts";
 import { Facts, Panel } from "../../../kit/page.tsx";
 import { Value } from "../../../kit/values/json.tsx";
@@ -72,7 +74,7 @@ function Failed({ of }: { readonly of: Stimulus }) {
       </p>
       {isDiscarded && (
         <p className="mt-0.5 mb-0 text-ink-soft">
-          <Ago at={of.discarded_at} /> by {inert(of.discarded_by?.sub ?? "")}
+          <Ago at={of.discarded_at} /> by <Who of={of.discarded_by ?? {}} />
           {of.discard_reason !== null && `: ${inert(of.discard_reason)}`}
         </p>
       )}
@@ -147,11 +149,11 @@ export function Arrival({ of }: { readonly of: Stimulus }) {
       </>
     ) : of.channel === "replay" ? (
       <>
-        <Badge>no signature</Badge> sent again by {inert(of.received_by.sub)}
+        <Badge>no signature</Badge> sent again by <Who of={of.received_by} />
       </>
     ) : (
       <>
-        <Badge tone="good">signed in</Badge> {of.received_by.kind} {inert(of.received_by.sub)}
+        <Badge tone="good">signed in</Badge> <Who of={of.received_by} />
       </>
     );
   return (

@@ -1,10 +1,12 @@
 /** The router: an agent that chooses a workflow for messages whose source names none. */
+
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Split } from "lucide-react";
 import { useId, useState } from "react";
 import { answer, type Schemas } from "../../../../programs/client/client.ts";
 import { svc } from "../../../app/session/api.ts";
 import { useCan } from "../../../app/session/session.ts";
+import { Who } from "../../../app/who.tsx";
 import { Button } from "../../../kit/controls/button.tsx";
 import { Checkbox, Input, TextArea } from "../../../kit/controls/field.tsx";
 import { Confirm } from "../../../kit/dialogs/dialog.tsx";
@@ -102,7 +104,7 @@ export function Router() {
           [
             "Changed",
             <span key="changed">
-              <Ago at={router.updated_at} /> by {inert(router.updated_by.sub)}
+              <Ago at={router.updated_at} /> by <Who of={router.updated_by} />
             </span>,
           ],
         ]}

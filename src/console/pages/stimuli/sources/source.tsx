@@ -1,4 +1,5 @@
 /** One source: its URL and secret, what passes, how the sender signs, a test, what came last, its settings. */
+
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { Trash2 } from "lucide-react";
@@ -6,6 +7,7 @@ import { useState } from "react";
 import { answer, type Schemas } from "../../../../programs/client/client.ts";
 import { svc } from "../../../app/session/api.ts";
 import { useCan } from "../../../app/session/session.ts";
+import { Who } from "../../../app/who.tsx";
 import { Button } from "../../../kit/controls/button.tsx";
 import { useFilters } from "../../../kit/controls/filters.tsx";
 import { Tabs } from "../../../kit/controls/tabs.tsx";
@@ -62,7 +64,7 @@ function Shown({ of }: { readonly of: Source }) {
             last message <Ago at={of.last_received_at} />
           </span>
           <span>
-            made <Ago at={of.created_at} /> by {inert(of.created_by.sub)}
+            made <Ago at={of.created_at} /> by <Who of={of.created_by} />
           </span>
           {of.description !== "" && <bdi>{inert(of.description)}</bdi>}
         </>
