@@ -77,7 +77,7 @@ test.each([
   [["agents", "list", "--url", "http://svc.example"], 2, "--allow-plaintext"],
   [["agents", "list", "--url", "http://127.0.0.1:1"], 5, "nothing listens there"],
   [["edge", "fleet", "run"], 2, "usage"],
-  [["edge", "status", "--yaml"], 2, "no YAML"],
+  [["edge", "status", "--json", "--yaml"], 2, "do not go together"],
   [["edge", "ls", "--status", "odd"], 2, "Allowed choices"],
   [["completion", "powershell"], 2, "bash, zsh and fish"],
 ] as const)("words that lead nowhere: %p ends with %d", async (words, code, told) => {
