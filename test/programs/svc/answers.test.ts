@@ -57,7 +57,7 @@ const steering = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e]/;
 test.each([
   { name: "files get", words: ["executions", "files", "get", id], at: "" },
   { name: "api", words: ["api", "GET"], at: "/" },
-])("bytes of $name: a terminal is not steered, a pipe and a file get them as they are", async ({ words, at }) => {
+])("bytes of $name steer no terminal; a pipe and a file get them as they are", async ({ words, at }) => {
   const of = (name: string) => [...words, at + name];
   const shown = await says(of("text"), { columns: 80 });
   expect([shown.code, shown.out.startsWith("one\ntwo"), steering.test(shown.out)]).toEqual([0, true, false]);
@@ -115,7 +115,7 @@ test.each(["whoami", "agents list", "agents get x", "workflows list", "login", "
   },
 );
 
-test("plain http is allowed to the origin that it was allowed for, also after signing in again", async () => {
+test("plain http is allowed to its origin alone, also after signing in again", async () => {
   const { runs, contexts } = person();
   const login = (...words: string[]) => runs(["login", ...words, "--api-key", "key"]);
   expect((await login(plain)).code).toBe(2);
