@@ -25,7 +25,12 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
   const carry: Carry = async (globals, act) => {
     const out = createOutput(io, { format: formatOf(io, globals), isColourWanted: globals.color });
     state.out = out;
-    state.exit = (await act(contextOf(io, globals, out))) ?? "ok";
+    const { context, explained } = contextOf(io, globals, out);
+    try {
+      state.exit = (await act(context)) ?? "ok";
+    } catch (error) {
+      throw await explained(error);
+    }
   };
   try {
     // The verbs of hosts read their words themselves: some of them run for months.
@@ -161,13 +166,13 @@ function misread({ message }: CommanderError, words: readonly string[]) {
   return usageFailure(second === undefined ? first : `${first} ${second}`, `See \`svc${known} --help\`.`);
 }
 
-function contextOf(io: Io, globals: Globals, out: Output): Context {
+function contextOf(io: Io, globals: Globals, out: Output) {
   let connection: ReturnType<Context["connection"]> | null = null;
   const connect = () => {
     connection ??= import("./session/connection.ts").then((session) => session.connect(io, globals));
     return connection;
   };
-  return {
+  const context: Context = {
     io,
     globals,
     out,
@@ -175,4 +180,8 @@ function contextOf(io: Io, globals: Globals, out: Output): Context {
     client: async () => (await connect()).client,
     tree: () => assemble(io, () => true),
   };
+  /** An error that a connection knows more of. */
+  const explained = async (error: unknown): Promise<unknown> =>
+    (await connection?.catch(() => null))?.explained(error) ?? error;
+  return { context, explained };
 }

@@ -32,11 +32,11 @@ async function json(...words: readonly string[]) {
   return said.json;
 }
 
-const workflow = (name: string, state: object) =>
+const workflow = (name: string, state: object, more: object = {}) =>
   node.call("POST", "/v1/workflows", {
     apiVersion: "svc.dev/v1",
     kind: "Workflow",
-    metadata: { name, version: "1.0.0" },
+    metadata: { name, version: "1.0.0", ...more },
     spec: { initial_state: "A", states: { A: { transitions: [], ...state } } },
   });
 
@@ -133,6 +133,17 @@ test("sources and stimuli: a signed sample comes in, is shown, replayed, discard
   const [failed] = await json("stimuli", "list", "--failed");
   if (failed !== undefined) expect((await says(["stimuli", "discard", failed.id, "--yes"])).code).toBe(0);
   expect((await says(["sources", "show", "s-svc"])).out).toContain("/v1/webhooks/s-svc");
+
+  // Why nothing was started is told wherever the delivery is.
+  await workflow("strict", { kind: "System", command: "true" }, { input_schema: { type: "object", required: ["n"] } });
+  const strict = await json("sources", "create", "strict", "--signature", "svc", "--workflow", "strict");
+  for (const words of [
+    ["stimuli", "send", "strict", '{"a":1}'],
+    ["sources", "test", "strict", "--secret", strict.secret],
+  ])
+    expect([words, (await says(words)).err]).toEqual([words, expect.stringContaining("cause_code: invalid_input")]);
+  const [unstarted] = await json("stimuli", "list", "--failed", "--source", "strict");
+  expect((await says(["stimuli", "show", unstarted.id])).out).toContain("cause_code: invalid_input");
   await json("sources", "delete", "s-svc", "--yes");
 });
 
@@ -149,6 +160,14 @@ test("tenants: created, suspended, resumed, exported, deleted, restored", async 
   await json("limits", "delete", id, "--yes");
   await json("audit", "export", "--all-tenants", "-o", "audit.ndjson");
   expect(readFileSync(join(directory, "audit.ndjson"), "utf8")).toContain("acme");
+});
+
+test("a tenant that a mistyped --tenant made is told of, once", async () => {
+  const write = (tenant: string) => says(["secrets", "create", "a", "--value", "b", "--tenant", tenant]);
+  const [made, again] = [await write("acmee"), await write("acmee")];
+  expect([made.code, made.err]).toEqual([0, "warning: there was no tenant acmee: this made it\n"]);
+  expect([again.code, again.err]).toEqual([0, ""]);
+  expect((await says(["secrets", "list", "--tenant", "nosuch"])).err).not.toContain("made");
 });
 
 test("nodes, doctor and api: what runs, whether it is well, any route", async () => {
@@ -200,6 +219,11 @@ test("approvals: watched, shown, approved, rejected with a reason", async () => 
   expect(await json("approvals", "reject", no.id, "not today")).toMatchObject({ status: "rejected" });
   expect(await json("approvals", "list", "--status", "rejected")).toMatchObject([{ id: no.id, feedback: "not today" }]);
   expect((await json("approvals", "link", of("ask")[0].id, "ada@example.org")).url).toContain("/v1/approval-links/");
+  // A signal to a run without a Wait decides; the command says so.
+  const [open] = of("ask");
+  const signalled = await says(["runs", "signal", open.execution_id, "approved"]);
+  expect([signalled.code, signalled.out]).toEqual([0, expect.stringContaining(`answered approval ${open.id}`)]);
+  expect((await json("approvals", "show", open.id)).status).toBe("approved");
   over.abort();
   expect((await watching).lines.at(-1)).toBeArray();
 });

@@ -34,6 +34,16 @@ test("JSON and YAML mean the same text, and hold none of it that steers", async 
   }
 });
 
+test("a text of a record is as it is for a pipe, and inert on a terminal", () => {
+  for (const columns of [80, undefined]) {
+    const texts = { out: "", err: "" };
+    const io = testIo(columns === undefined ? {} : { columns }, texts);
+    createOutput(io, { format: "text", isColourWanted: true }).content(hostile);
+    expect(texts.out === hostile).toBe(columns === undefined);
+    expect(texts.out.includes("\u001b")).toBe(columns === undefined);
+  }
+});
+
 test("a table fits the terminal: the widest columns give way, wide signs count double", () => {
   const style = (text: string) => new Safe(text);
   const wide = tableLines(["ID", "TEXT"], [["1", "日本".repeat(40)]], 40, style).map(({ text }) => text);
@@ -77,7 +87,7 @@ test.each([
   [["agents", "list", "--url", "http://svc.example"], 2, "--allow-plaintext"],
   [["agents", "list", "--url", "http://127.0.0.1:1"], 5, "nothing listens there"],
   [["edge", "fleet", "run"], 2, "usage"],
-  [["edge", "status", "--yaml"], 2, "no YAML"],
+  [["edge", "status", "--json", "--yaml"], 2, "do not go together"],
   [["edge", "ls", "--status", "odd"], 2, "Allowed choices"],
   [["completion", "powershell"], 2, "bash, zsh and fish"],
 ] as const)("words that lead nowhere: %p ends with %d", async (words, code, told) => {

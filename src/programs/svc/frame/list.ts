@@ -71,6 +71,7 @@ export function addList<T extends object, const W extends string, const O extend
           return { items: page.items, next_cursor: page.next_cursor ?? null };
         };
         for await (const item of items(next, most)) found.push(item);
+        refuseUnknown(list.columns, columns, found);
         return found;
       };
       const show = async (found: readonly T[], isAgain: boolean) => {
@@ -96,13 +97,32 @@ function columnsOf<T>(
 ): readonly Field<T>[] {
   if (names === undefined) return columns.slice(0, usual ?? columns.length);
   return names.split(",").map((text) => {
-    const name = text.trim().toLowerCase();
-    const known = columns.find((column) => column.name === name);
+    const name = text.trim();
+    const known = columns.find((column) => column.name === name.toLowerCase());
     if (known !== undefined) return known;
     if (!/^[a-z0-9_.-]{1,100}$/i.test(name))
       throw usageFailure(`--columns takes names as ${columns.map((column) => column.name).join(",")}, not ${text}`);
-    return { name, value: (item: T) => valueAt(item, name) };
+    return { name, value: (item: T) => valueAt(item, name) ?? valueAt(item, name.toLowerCase()) };
   });
+}
+
+/**
+ * Members are known by the records alone: a name that none of them has is a slip.
+ * @param own the list's columns
+ * @throws Failure `usage` that tells the names; never without records
+ */
+function refuseUnknown<T extends object>(
+  own: readonly Field<T>[],
+  wanted: readonly Field<T>[],
+  found: readonly T[],
+): void {
+  if (found.length === 0) return;
+  const unknown = wanted.find(
+    (column) => !own.includes(column) && found.every((item) => column.value(item) === undefined),
+  );
+  if (unknown === undefined) return;
+  const names = new Set([...own.map(({ name }) => name), ...found.flatMap((item) => Object.keys(item))]);
+  throw usageFailure(`No record has a column ${unknown.name}`, `There are: ${[...names].join(", ")}`);
 }
 
 /** The value at a dotted path; undefined where there is none. */

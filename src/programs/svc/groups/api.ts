@@ -1,9 +1,9 @@
 /** `svc api`: any route, as the caller. */
 import type { Command } from "commander";
+import { printed } from "../frame/printed.ts";
 import { saved } from "../frame/saved.ts";
 import { pair, textOrFile } from "../frame/values.ts";
 import { addVerb } from "../frame/verb.ts";
-import { lines } from "../output/inert.ts";
 import type { Output } from "../output/output.ts";
 import { Failure, usageFailure } from "../process/exit.ts";
 import type { Io } from "../process/io.ts";
@@ -15,7 +15,7 @@ export function api(program: Command): void {
     words: "api <method> <path>",
     summary: "Call any route of the service as yourself",
     about: { method: "GET, POST, PUT, PATCH or DELETE", path: "as /v1/agents?limit=5" },
-    more: "Prints the body of the answer as it is; JSON is indented at a terminal.",
+    more: "Prints the body of the answer as it is; at a terminal JSON is indented, and text is shown without what would steer it.",
     options: {
       "-d, --data <body>": "the body; @FILE reads a file, - and @- read standard input",
       "-H, --header <name=value...>": "a header beside those of the caller",
@@ -37,7 +37,7 @@ export function api(program: Command): void {
       if (body !== null && !headers.has("content-type")) headers.set("Content-Type", "application/json");
       const response = await (await client()).send(path, { method, headers, body });
       if (output !== undefined) await saved(io, output, response.body);
-      else if (get !== undefined) await member(response, get, out, io);
+      else if (get !== undefined) await member(response, get, out);
       else await shown(response, out, io);
     },
   });
@@ -45,16 +45,16 @@ export function api(program: Command): void {
 
 /** What a terminal shows is made inert; a program gets the very bytes. */
 async function shown(response: Response, out: Output, io: Io): Promise<void> {
-  if (!(response.headers.get("content-type") ?? "").includes("json")) return io.write(response.body);
+  if (!(response.headers.get("content-type") ?? "").includes("json")) return printed(io, response.body);
   const text = await response.text();
   if (out.format === "yaml") return out.data(JSON.parse(text));
   const isLaidOut = io.isTerminal || out.format === "json";
   const body = isLaidOut ? JSON.stringify(JSON.parse(text), null, 2) : text;
-  out.raw(`${io.isTerminal ? lines(body).text : body}\n`);
+  out.content(`${body}\n`);
 }
 
 /** @throws Failure `conflict` where the answer has no such member */
-async function member(response: Response, path: string, out: Output, io: Io): Promise<void> {
+async function member(response: Response, path: string, out: Output): Promise<void> {
   let value: unknown = await response.json();
   for (const name of path.split("."))
     value =
@@ -63,5 +63,5 @@ async function member(response: Response, path: string, out: Output, io: Io): Pr
         : undefined;
   if (value === undefined) throw new Failure("conflict", `The answer has no ${path}`);
   const text = typeof value === "string" ? value : JSON.stringify(value);
-  out.raw(`${io.isTerminal ? lines(text).text : text}\n`);
+  out.content(`${text}\n`);
 }

@@ -19,6 +19,7 @@ function tellPeople(error: unknown, output: Output): void {
   output.note(say`${red("error:")} ${first}${code}`);
   for (const line of more) output.note(say`  ${line}`);
   for (const issue of refusal?.issues ?? []) output.note(say`  ${issueText(issue)}`);
+  for (const cause of refusal === null ? [] : causesOf(refusal.body)) output.note(say`  ${cause}`);
   const hint = hintOf(error);
   if (hint !== null) output.note(say`${hint}`);
   if (refusal !== null && refusal.requestId !== null) output.note(say`${dim(`request id ${refusal.requestId}`)}`);
@@ -32,10 +33,23 @@ function tellPrograms(error: unknown, output: Output): void {
     exit: exits[exitOf(error)],
     status: refusal?.status ?? null,
     issues: refusal?.issues ?? [],
+    ...(refusal === null ? {} : causeMembers(refusal.body)),
     request_id: refusal?.requestId ?? null,
   };
   output.note(new Safe(escaped(JSON.stringify({ error: said }))));
 }
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** What a refusal tells of its cause, by the names that it has there: `cause`, `cause_code`, `cause_message`. */
+const causeMembers = (body: Members): Members =>
+  Object.fromEntries(Object.entries(body).filter(([name]) => name === "cause" || name.startsWith("cause_")));
+
+/** The same for people: `cause_code: invalid_input`. @param body of a refusal, or the details of an error in a record */
+export const causesOf = (body: Members): readonly string[] =>
+  Object.entries(causeMembers(body))
+    .filter(([, value]) => value !== null)
+    .map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`);
 
 /** `spec.tools[0].name, line 12: …` */
 export function issueText({ path, line, message, code }: Issue): string {

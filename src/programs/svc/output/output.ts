@@ -2,7 +2,7 @@
 import type { Io } from "../process/io.ts";
 import { type CellKind, cell } from "./cells.ts";
 import { type Colours, coloursFor, painted } from "./colours.ts";
-import { escaped, inline, Safe, say, steers } from "./inert.ts";
+import { escaped, inline, lines, Safe, say, steers } from "./inert.ts";
 import { tableLines } from "./table.ts";
 
 export type Format = "text" | "json" | "yaml";
@@ -31,6 +31,8 @@ export interface Output {
   record<T>(fields: readonly Field<T>[], item: T): void;
   /** Bytes or text of the caller's own, as a file or a script, as they are. */
   raw(text: string): void;
+  /** A text that a record or an answer holds, and nothing else: as it is, but inert where a terminal shows it. */
+  content(text: string): void;
   /** A remark or progress, on standard error. */
   note(text: Safe): void;
 }
@@ -84,19 +86,25 @@ export function createOutput(io: Io, { format, isColourWanted }: OutputOptions):
       }
     },
     raw: (text) => io.out(text),
+    content: (text) => io.out(io.isTerminal ? lines(text).text : text),
     note: (text) => io.err(`${text.text}\n`),
   };
 }
 
 const jsonOf = (value: unknown, indent = 0): string => `${escaped(JSON.stringify(value ?? null, null, indent))}\n`;
 
-async function yamlOf(value: unknown): Promise<string> {
+const yamlOf = async (value: unknown): Promise<string> => (await yamlWriter())(value);
+
+/** @returns what writes a value as a document of YAML that holds nothing that would steer a terminal */
+export async function yamlWriter(): Promise<(value: unknown) => string> {
   const { Document, visit } = await import("yaml");
-  const document = new Document(value ?? null, { aliasDuplicateObjects: false });
-  visit(document, {
-    Scalar(_, node) {
-      if (typeof node.value === "string" && steers(node.value)) node.type = "QUOTE_DOUBLE";
-    },
-  });
-  return escaped(document.toString({ lineWidth: 0 }));
+  return (value) => {
+    const document = new Document(value ?? null, { aliasDuplicateObjects: false });
+    visit(document, {
+      Scalar(_, node) {
+        if (typeof node.value === "string" && steers(node.value)) node.type = "QUOTE_DOUBLE";
+      },
+    });
+    return escaped(document.toString({ lineWidth: 0 }));
+  };
 }

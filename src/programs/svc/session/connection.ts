@@ -1,11 +1,14 @@
 /** Which service is called, by whom, in which tenant: options, then the environment, then the context. */
 import { type Client, createClient } from "../../client/client.ts";
+import { say } from "../output/inert.ts";
 import { Failure, usageFailure } from "../process/exit.ts";
 import type { Globals } from "../process/globals.ts";
 import { type Io, variable } from "../process/io.ts";
 import { serviceAddress } from "./address.ts";
+import { isMisread, notOurs } from "./answers.ts";
 import { type NamedContext, readContexts } from "./contexts.ts";
 import { type Identity, identityOf } from "./identity.ts";
+import { tellingNewTenant } from "./new-tenant.ts";
 import { patiently } from "./patience.ts";
 
 /** Where a development node is. */
@@ -21,6 +24,8 @@ export interface Connection {
   readonly isGuessed: boolean;
   readonly identity: Identity;
   readonly client: Client;
+  /** What a verb ended with, said better where an answer of another program than svc was the reason. */
+  readonly explained: (error: unknown) => unknown;
 }
 
 /** @throws Failure `usage` for a context that does not exist and for a bad address */
@@ -34,24 +39,31 @@ export async function connect(io: Io, globals: Globals): Promise<Connection> {
   // What was given for one service is sent to no other one; so is the tenant's name.
   const isOfContext = context !== null && context.url === url;
   const tenant = globals.tenant ?? variable(io, "SVC_TENANT") ?? (isOfContext ? context.tenant : null);
-  const identity = await identityOf(io, globals, url, isOfContext ? name : null);
-  const reach = patiently(url);
+  const patient = patiently(url);
+  let hasAnswered = false;
+  const reach = async (request: Request) => {
+    try {
+      const response = await patient(request);
+      hasAnswered = true;
+      return response;
+    } catch (error) {
+      if (isGuessed && error instanceof Failure && error.exit === "unavailable") throw nothingThere();
+      throw error;
+    }
+  };
+  const identity = await identityOf(io, globals, url, isOfContext ? name : null, reach);
   const team = tenant?.startsWith("t-") === true;
+  const tenantTyped = team ? null : globals.tenant;
+  const tellNew = () => io.err(`${say`warning: there was no tenant ${tenant}: this made it`.text}\n`);
   const client = createClient({
     url,
     token: identity.token,
     tenant: () => tenant,
     team: () => (team ? tenant : null),
-    fetch: async (request) => {
-      try {
-        return await reach(request);
-      } catch (error) {
-        if (isGuessed && error instanceof Failure && error.exit === "unavailable") throw nothingThere();
-        throw error;
-      }
-    },
+    fetch: tenantTyped === null ? reach : tellingNewTenant({ url, slug: tenantTyped, tell: tellNew }, reach),
   });
-  return { url, tenant, context: isOfContext ? name : null, isGuessed, identity, client };
+  const explained = (error: unknown) => (hasAnswered && isMisread(error) ? notOurs(url, error.message) : error);
+  return { url, tenant, context: isOfContext ? name : null, isGuessed, identity, client, explained };
 }
 
 function addressOf(io: Io, globals: Globals, context: NamedContext | null) {

@@ -59,6 +59,12 @@ export async function writeContexts(io: Io, { current, contexts }: Contexts): Pr
   await replaceText(io, contextsFile(io), stringify(file));
 }
 
+/** Whether some context allows plain http to the origin of that address: the permission holds for no other one. */
+export function mayBePlain({ contexts }: Contexts, address: string): boolean {
+  const origin = URL.parse(address)?.origin;
+  return Object.values(contexts).some(({ url, allowPlaintext }) => allowPlaintext && URL.parse(url)?.origin === origin);
+}
+
 /** @throws Failure `usage` for a name that could not be typed again */
 export function checkedName(name: string): string {
   if (!/^[A-Za-z0-9][A-Za-z0-9._@:-]{0,99}$/.test(name))

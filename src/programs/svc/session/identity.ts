@@ -1,4 +1,5 @@
 /** Who calls: a key that was given, what a sign-in left, or the operator of a development node. */
+import { Unreachable } from "../../client/errors.ts";
 import { Failure } from "../process/exit.ts";
 import type { Globals } from "../process/globals.ts";
 import { type Io, variable } from "../process/io.ts";
@@ -16,19 +17,31 @@ export interface Identity {
   readonly token: (refused: string | null) => Promise<string | null>;
 }
 
+type Reach = (request: Request) => Promise<Response>;
+
 /** A token is renewed this long before it ends. */
 const earlyMs = 30_000;
 
-/** @param context whose service this is; null: of none */
-export async function identityOf(io: Io, globals: Globals, url: string, context: string | null): Promise<Identity> {
+/**
+ * @param context whose service this is; null: of none
+ * @param reach calls the service
+ */
+export async function identityOf(
+  io: Io,
+  globals: Globals,
+  url: string,
+  context: string | null,
+  reach: Reach,
+): Promise<Identity> {
+  const developer = (person: Developer | null, source: string) => developing(io, { url, person, source, reach });
   if (globals.apiKey !== null) return given("--api-key", globals.apiKey);
   const token = variable(io, "SVC_USER_TOKEN");
   if (token !== null) return given("SVC_USER_TOKEN", token);
   const grant = context === null ? null : await grantOf(io, context);
-  if (context === null || grant === null || grant.url !== url) return developer(io, url, null, "development node");
+  if (context === null || grant === null || grant.url !== url) return developer(null, "development node");
   const source = `context ${context}`;
   if (grant.kind === "api_key") return given(source, grant.api_key);
-  if (grant.kind === "development") return developer(io, url, grant, source);
+  if (grant.kind === "development") return developer(grant, source);
   return { kind: "login", source, token: (refused) => current(io, context, refused) };
 }
 
@@ -39,14 +52,25 @@ const given = (source: string, key: string): Identity => ({
   token: async (refused) => (refused === null ? key : null),
 });
 
-function developer(io: Io, url: string, person: Developer | null, source: string): Identity {
+interface Developing {
+  readonly url: string;
+  /** Null: the operator that every development node knows. */
+  readonly person: Developer | null;
+  readonly source: string;
+  readonly reach: Reach;
+}
+
+function developing(io: Io, { url, person, source, reach }: Developing): Identity {
   let known: { readonly token: string; readonly until: number } | null = null;
   return {
     kind: "development",
     source: person === null ? source : `${source}, as ${person.person}`,
     async token(refused) {
       if (known !== null && known.token !== refused && known.until > io.now()) return known.token;
-      const made = await developmentToken(url, person, fetch).catch(() => null);
+      const made = await developmentToken(url, person, reach).catch((error) => {
+        // A follower comes back to a service that is away for a moment.
+        throw error instanceof Failure && error.exit === "unavailable" ? new Unreachable(error) : error;
+      });
       known = made === null ? null : { token: made.token, until: io.now() + made.lifetimeMs - earlyMs };
       return known?.token ?? null;
     },

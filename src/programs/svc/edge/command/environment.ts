@@ -14,6 +14,8 @@ export interface Environment {
    * SVC_USER_TOKEN is all there is.
    */
   readonly renewToken?: (refused: string) => Promise<string | null>;
+  /** Why SVC_USER_TOKEN is not there, where more is known than that nothing named one. */
+  readonly noToken?: Error;
   /** Aborted by Ctrl-C and SIGTERM, which do not end the program any more once a verb has asked for it. */
   readonly interruption: () => AbortSignal;
 }

@@ -49,6 +49,7 @@ export type Service = ReturnType<typeof createService>;
 export function serviceOf(environment: Environment, version: string, allowPlaintext: boolean, url?: string): Service {
   const address = variable(environment, "SVC_API_URL") ?? url ?? defaultUrl;
   const token = variable(environment, "SVC_USER_TOKEN");
+  if (token === null && environment.noToken !== undefined) throw environment.noToken;
   if (token === null) throw new Failure("authentication", "SVC_USER_TOKEN is not set: it holds your token or API key");
   return createService({
     url: serviceAddress(address, "SVC_API_URL", allowPlaintext, usageFailure),

@@ -6,7 +6,7 @@ import { confirm } from "../../frame/context.ts";
 import { addList } from "../../frame/list.ts";
 import { textOrFile } from "../../frame/values.ts";
 import { addVerb } from "../../frame/verb.ts";
-import { lines, say } from "../../output/inert.ts";
+import { say } from "../../output/inert.ts";
 import { secretText } from "./typed.ts";
 
 const about = { path: "where it lies, as team/database" };
@@ -40,7 +40,7 @@ export function secrets(group: Command): void {
       const secret = await answer((await client()).GET("/v1/secrets/{path}", { params: { path: { path } } }));
       if (value === true) {
         await out.data({ value: secret.value });
-        out.line(lines(secret.value));
+        if (out.format === "text") out.content(`${secret.value}\n`);
         return;
       }
       const { value: _value, data: _data, ...shown } = secret;

@@ -6,7 +6,14 @@ import { addVerb } from "../../frame/verb.ts";
 import { say } from "../../output/inert.ts";
 import { Failure, usageFailure } from "../../process/exit.ts";
 import { serviceAddress } from "../../session/address.ts";
-import { type Contexts, checkedName, type NamedContext, readContexts, writeContexts } from "../../session/contexts.ts";
+import {
+  type Contexts,
+  checkedName,
+  mayBePlain,
+  type NamedContext,
+  readContexts,
+  writeContexts,
+} from "../../session/contexts.ts";
 import { changeGrant } from "../../session/tokens.ts";
 
 const about = { name: "of a context; `svc context list` tells them" };
@@ -63,7 +70,7 @@ export function context(group: Command): void {
       const contexts = await readContexts(io);
       const former = contexts.contexts[checkedName(name)];
       if (globals.url === null && former === undefined) throw new Failure("usage", `${name} is new: it needs --url`);
-      const allowPlaintext = globals.allowPlaintext || former?.allowPlaintext === true;
+      const allowPlaintext = globals.allowPlaintext || mayBePlain(contexts, globals.url ?? former?.url ?? "");
       const changed: NamedContext = {
         url:
           globals.url === null

@@ -7,8 +7,9 @@ import { say } from "../../output/inert.ts";
 import { Failure, usageFailure } from "../../process/exit.ts";
 import { variable } from "../../process/io.ts";
 import { isLoopback, serviceAddress } from "../../session/address.ts";
+import { asMisread, checkedCaller, notOurs } from "../../session/answers.ts";
 import { usualUrl } from "../../session/connection.ts";
-import { checkedName, readContexts, writeContexts } from "../../session/contexts.ts";
+import { checkedName, mayBePlain, readContexts, writeContexts } from "../../session/contexts.ts";
 import { developmentToken } from "../../session/development.ts";
 import { patiently } from "../../session/patience.ts";
 import type { SignIn, Step } from "../../session/sign-in.ts";
@@ -44,19 +45,23 @@ export function login(program: Command): void {
     async run(context, [url], options) {
       const { io, globals, out } = context;
       const contexts = await readContexts(io);
-      const former = contexts.contexts[globals.context ?? contexts.current ?? ""];
-      const allowPlaintext = globals.allowPlaintext || former?.allowPlaintext === true;
-      const named = url ?? globals.url ?? variable(io, "SVC_API_URL") ?? former?.url ?? usualUrl;
-      const service = serviceAddress(
-        named.includes("://") ? named : `https://${named}`,
-        "The address",
-        allowPlaintext,
-        usageFailure,
-      );
-      const tenant = globals.tenant ?? (former?.url === service ? former.tenant : null);
-      const name = checkedName(globals.context ?? nameFor(contexts.contexts, contexts.current, service));
+      const chosen = globals.context ?? variable(io, "SVC_CONTEXT");
+      const named =
+        url ??
+        globals.url ??
+        variable(io, "SVC_API_URL") ??
+        contexts.contexts[chosen ?? contexts.current ?? ""]?.url ??
+        usualUrl;
+      const address = named.includes("://") ? named : `https://${named}`;
+      const allowPlaintext = globals.allowPlaintext || mayBePlain(contexts, address);
+      const service = serviceAddress(address, "The address", allowPlaintext, usageFailure);
+      const name = checkedName(chosen ?? nameFor(contexts.contexts, contexts.current, service));
+      // A sign-in that is done again keeps what the context has; to another service none of it goes.
+      const former = contexts.contexts[name];
+      const ofContext = former?.url === service ? former.tenant : null;
+      const tenant = globals.tenant ?? variable(io, "SVC_TENANT") ?? ofContext;
       const grant = await granted(context, service, tenant, options);
-      const kept = { url: service, tenant, allowPlaintext: globals.allowPlaintext };
+      const kept = { url: service, tenant, allowPlaintext };
       await changeGrant(io, name, async () => grant);
       await writeContexts(io, { current: name, contexts: { ...contexts.contexts, [name]: kept } });
       await out.data({ context: name, url: service, tenant, status: "signed_in" });
@@ -86,13 +91,14 @@ async function granted(context: Context, url: string, tenant: string | null, opt
   if (globals.apiKey !== null) {
     const key = globals.apiKey === "-" ? (await io.readInput()).trim() : globals.apiKey;
     // A key that the service does not take is not kept.
-    await createClient({ url, token: async () => key, fetch: reach }).send("/v1/user/rate-limits/usage");
+    await checkedCaller(createClient({ url, token: async () => key, fetch: reach }));
     return { kind: "api_key", url, api_key: key };
   }
   if (options.as !== undefined) return developer(context, url, options.as, options.realm ?? "svc-consumer");
   const client = createClient({ url, token: async () => null, fetch: reach });
   const query = tenant === null ? {} : { tenant };
-  const config = await answer(client.GET("/v1/auth/config", { params: { query } }));
+  const config = await answer(client.GET("/v1/auth/config", { params: { query } })).catch(asMisread(url));
+  if (!Array.isArray(config.scopes)) throw notOurs(url);
   if (config.password && isLoopback(new URL(url).hostname))
     throw usageFailure("A development node needs no sign-in", "`svc login --as PERSON` makes you one of its people.");
   return signedInAt(context, url, config, options);
@@ -100,7 +106,7 @@ async function granted(context: Context, url: string, tenant: string | null, opt
 
 async function developer({ io }: Context, url: string, person: string, realm: string): Promise<Grant> {
   const grant: Developer = { kind: "development", person, realm, password: variable(io, "SVC_DEV_PASSWORD") ?? "dev" };
-  const token = await developmentToken(url, grant, fetch);
+  const token = await developmentToken(url, grant, patiently(url));
   if (token === null)
     throw new Failure("authentication", `${url} is no development node that knows ${person} in ${realm}`);
   return { ...grant, url };

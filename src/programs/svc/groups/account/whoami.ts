@@ -4,6 +4,7 @@ import { addVerb } from "../../frame/verb.ts";
 import { say } from "../../output/inert.ts";
 import type { Field } from "../../output/output.ts";
 import { Failure } from "../../process/exit.ts";
+import { checkedCaller } from "../../session/answers.ts";
 import type { Connection } from "../../session/connection.ts";
 
 interface Caller {
@@ -43,9 +44,9 @@ export function whoami(program: Command): void {
     ],
     async run({ out, connection }) {
       const { url, context, tenant, identity, client } = await connection();
-      const token = await tokenOf(identity);
       // Any caller may ask this; who is none is refused.
-      await client.send("/v1/user/rate-limits/usage");
+      await checkedCaller(client);
+      const token = await tokenOf(identity);
       const claims = claimsOf(token);
       const caller: Caller = {
         ...{ url, context, tenant, identity: identity.kind, source: identity.source },

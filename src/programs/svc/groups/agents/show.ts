@@ -87,7 +87,7 @@ function addGet(agents: Command): void {
     ],
     async run({ out, client }, [name], { version, manifest }) {
       const agent = await findAgent(await client(), name, version);
-      if (manifest === true) return out.raw(agent.manifest_yaml.replace(/\n?$/, "\n"));
+      if (manifest === true) return out.content(agent.manifest_yaml.replace(/\n?$/, "\n"));
       await out.data(agent);
       out.record(fields, agent);
     },

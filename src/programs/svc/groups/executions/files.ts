@@ -3,10 +3,10 @@ import type { Command } from "commander";
 import { answer } from "../../../client/client.ts";
 import { given } from "../../frame/body.ts";
 import { addList } from "../../frame/list.ts";
+import { saved } from "../../frame/saved.ts";
 import { addGroup, addVerb } from "../../frame/verb.ts";
 import { bytes } from "../../output/cells.ts";
 import { say } from "../../output/inert.ts";
-import { Failure } from "../../process/exit.ts";
 import { aboutExecution, executionId } from "./find.ts";
 
 export function addFiles(executions: Command): void {
@@ -38,22 +38,18 @@ export function addFiles(executions: Command): void {
     words: "get <execution> <path>",
     summary: "Download a file",
     about: { ...aboutExecution, path: "of the file, as `files ls` shows it" },
+    more: "A terminal shows text alone, without what would steer it; a pipe and a file get the very bytes. You alone can read the file.",
     options: { "-o, --output <file>": "write it there; - is standard output, which is usual" },
     examples: [["svc executions files get last report.pdf -o report.pdf", "Download a file"]],
-    async run({ io, out, client }, [word, path], { output }) {
+    async run({ io, out, client }, [word, path], { output = "-" }) {
       const service = await client();
       const id = await executionId(service, word);
       const encoded = path.split("/").map(encodeURIComponent).join("/");
       const response = await service.send(`/v1/executions/${id}/files/${encoded.replace(/^\/+/, "")}`);
-      if (output === undefined || output === "-") return io.write(response.body);
-      const { resolve } = await import("node:path");
-      try {
-        const size = await Bun.write(resolve(io.directory, output), response);
-        await out.data({ file: output, size_bytes: size });
-        out.line(say`${out.colours.green("✓")} Wrote ${output} (${bytes(size)})`);
-      } catch (error) {
-        throw new Failure("failed", `${output} cannot be written (${(error as NodeJS.ErrnoException).code ?? error})`);
-      }
+      const size = await saved(io, output, response.body);
+      if (output === "-") return;
+      await out.data({ file: output, size_bytes: size });
+      out.line(say`${out.colours.green("✓")} Wrote ${output} (${bytes(size)})`);
     },
   });
 }

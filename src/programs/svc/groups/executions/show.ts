@@ -117,14 +117,11 @@ function addGet(executions: Command): void {
       ["svc executions get last --output", "Its output alone"],
       ["svc executions get last --json", "Everything, with each iteration"],
     ],
-    async run({ out, client, io }, [word], { output }) {
+    async run({ out, client }, [word], { output }) {
       const service = await client();
       const path = { id: await executionId(service, word) };
       const record = await answer(service.GET("/v1/executions/{id}", { params: { path } }));
-      if (output === true) {
-        const text = record.output ?? "";
-        return out.raw((io.isTerminal ? lines(text).text : text).replace(/\n?$/, "\n"));
-      }
+      if (output === true) return out.content((record.output ?? "").replace(/\n?$/, "\n"));
       await out.data(record);
       out.record(fields, record);
       if (record.output !== null && record.output !== "") out.line(say`\n${lines(record.output)}`);

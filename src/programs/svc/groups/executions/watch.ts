@@ -2,7 +2,6 @@
 import { answer, type Client } from "../../../client/client.ts";
 import type { Context } from "../../frame/context.ts";
 import { followed } from "../../frame/following.ts";
-import { lines } from "../../output/inert.ts";
 import type { Exit } from "../../process/exits.ts";
 import { eventText, partsOf } from "./events.ts";
 
@@ -37,8 +36,6 @@ export async function watchExecution(context: Context, client: Client, id: strin
   const record = await answer(client.GET("/v1/executions/{id}", { params: { path: { id } } }));
   await out.data(record);
   const { output } = record;
-  if (out.format === "text" && output !== null && output !== "")
-    // A terminal is steered by no agent; a file gets what the agent wrote.
-    out.raw(`${context.io.isTerminal ? lines(output).text : output}`.replace(/\n?$/, "\n"));
+  if (out.format === "text" && output !== null && output !== "") out.content(output.replace(/\n?$/, "\n"));
   return end;
 }

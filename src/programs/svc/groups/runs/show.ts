@@ -122,10 +122,10 @@ function addGet(runs: Command): void {
       const service = await client();
       const path = { id: await runId(service, word) };
       const run = await answer(service.GET("/v1/workflows/executions/{id}", { params: { path } }));
-      if (output === true) return out.raw(`${outputText(run.final_output ?? "")}\n`);
+      if (output === true) return out.content(`${outputText(run.final_output ?? "")}\n`);
       await out.data(run);
       out.record(fields, run);
-      if (out.format === "text" && run.final_output !== null) out.raw(`\n${outputText(run.final_output)}\n`);
+      if (out.format === "text" && run.final_output !== null) out.content(`\n${outputText(run.final_output)}\n`);
     },
   });
 }

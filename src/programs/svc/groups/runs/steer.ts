@@ -11,9 +11,9 @@ import { aboutRun, runId } from "./find.ts";
 export function addSteer(runs: Command): void {
   addVerb(runs, {
     words: "signal <run> <signal>",
-    summary: "Send a signal to a run that waits for it",
+    summary: "Send a signal to a run: a Wait state takes it, or an open approval is answered by it",
     about: { ...aboutRun, signal: "its name, as the Wait state has it" },
-    more: "One that the run does not wait for yet is kept for it.",
+    more: "A Wait state for that signal takes it. Where none waits and the run has an open approval, the signal decides that: by the name approved or rejected, by a payload of yes or no, else as a response. What it answered is told. One that the run does not wait for yet is kept for it.",
     options: { "--payload <value>": "JSON or text; @FILE reads a file" },
     examples: [['svc runs signal last delivered --payload \'{"at":"09:30"}\'', "Tell a run what it waits for"]],
     async run({ out, client, io }, [word, signal], { payload }) {
@@ -26,6 +26,9 @@ export function addSteer(runs: Command): void {
       await out.data(sent);
       const how = sent.status === "buffered" ? "is kept until the run waits for it" : "was sent";
       out.line(say`${out.colours.green("✓")} ${signal} ${how}`);
+      const { approval_id } = sent;
+      if (approval_id !== undefined)
+        out.line(say`It answered approval ${approval_id}; \`svc approvals show ${approval_id}\` tells how.`);
     },
   });
   addVerb(runs, {

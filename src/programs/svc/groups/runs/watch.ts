@@ -3,7 +3,7 @@ import { answer, type Client } from "../../../client/client.ts";
 import type { Context } from "../../frame/context.ts";
 import { followed } from "../../frame/following.ts";
 import type { Colours } from "../../output/colours.ts";
-import { lines, type Safe, say } from "../../output/inert.ts";
+import { type Safe, say } from "../../output/inert.ts";
 import type { Exit } from "../../process/exits.ts";
 
 const ends: Readonly<Record<string, Exit>> = {
@@ -68,10 +68,10 @@ export async function watchRun(context: Context, client: Client, id: string, isQ
   if (end === null) return "failed";
   const record = await answer(client.GET("/v1/workflows/executions/{id}", { params: { path: { id } } }));
   await out.data(record);
-  if (out.format === "text" && record.final_output !== null) out.raw(`${outputText(record.final_output)}\n`);
+  if (out.format === "text" && record.final_output !== null) out.content(`${outputText(record.final_output)}\n`);
   return end;
 }
 
-/** A text as it is, anything else as JSON; inert, since it comes from agents and commands. */
+/** A text as it is, anything else as JSON. */
 export const outputText = (output: unknown): string =>
-  lines(typeof output === "string" ? output : JSON.stringify(output, null, 2)).text;
+  typeof output === "string" ? output : JSON.stringify(output, null, 2);

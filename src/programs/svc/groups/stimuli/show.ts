@@ -6,6 +6,7 @@ import { oneOf } from "../../frame/choice.ts";
 import { addList } from "../../frame/list.ts";
 import { instant } from "../../frame/values.ts";
 import { addVerb } from "../../frame/verb.ts";
+import { causesOf } from "../../output/failures.ts";
 import { lines, say } from "../../output/inert.ts";
 import type { Field } from "../../output/output.ts";
 
@@ -68,10 +69,11 @@ export function addShow(stimuli: Command): void {
     async run({ out, client }, [id], { content }) {
       const service = await client();
       const found = await answer(service.GET("/v1/stimuli/{id}", { params: { path: { id } } }));
-      if (content === true && out.format === "text") return out.raw(`${lines(found.content).text}\n`);
+      if (content === true && out.format === "text") return out.content(`${found.content}\n`);
       await out.data(found);
       out.record(columns, found);
       if (found.error_message !== null) out.line(say`${out.colours.red(found.error_message)}`);
+      for (const cause of causesOf(found.error_details ?? {})) out.line(say`  ${out.colours.red(cause)}`);
       out.line(say``);
       out.line(lines(found.content));
     },

@@ -60,7 +60,7 @@ export function addShow(workflows: Command): void {
     async run({ out, client }, [ref], { version, manifest }) {
       const params = { path: { ref }, query: given({ version }) };
       const workflow = await answer((await client()).GET("/v1/workflows/{ref}", { params }));
-      if (manifest === true) return out.raw(workflow.manifest_yaml.replace(/\n?$/, "\n"));
+      if (manifest === true) return out.content(workflow.manifest_yaml.replace(/\n?$/, "\n"));
       await out.data(workflow);
       out.record(fields, workflow);
     },
