@@ -237,7 +237,7 @@ describe.skipIf(chromiumPath === null)("in Chromium", () => {
     const fields = "main :is(input, textarea, select, [role=textbox], button)";
     for (const { path, title } of forms) {
       await go(page, [path, title]);
-      const text = await page.locator("main").textContent();
+      const text = (await page.locator("main").textContent()) ?? "";
       shown[path] = `${/the scope (\S+)\./.exec(text)?.[1]} ${await page.locator(fields).count()}`;
     }
     expect(shown).toEqual(Object.fromEntries(forms.map(({ path, scope }) => [path, `${scope} 0`])));

@@ -92,6 +92,9 @@ export function useMe(): Me {
   return now.me;
 }
 
+/** Whether the node runs in development, with people of its own; known once sign-in has begun. */
+export const isDevelopment = (): boolean => config?.password === true;
+
 /** Whether the caller may do what needs one of these scopes. */
 export function useCan(): (...anyOf: readonly string[]) => boolean {
   const { scopes } = useMe();

@@ -81,6 +81,7 @@ export function DeadLetters() {
       <DataTable
         {...list}
         name="dead-letters"
+        filters={["in_tenant", "kind"]}
         columns={columns}
         idOf={({ id }) => id}
         linkOf={({ id }) => `/admin/dead-letters/${id}`}

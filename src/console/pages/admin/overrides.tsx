@@ -97,6 +97,7 @@ export function Overrides() {
       <DataTable
         {...list}
         name="overrides"
+        filters={["in_tenant"]}
         columns={columns}
         idOf={({ id }) => id}
         empty={<Empty icon={FileClock} title="Every tenant has its tier’s limits" />}

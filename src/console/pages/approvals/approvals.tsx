@@ -7,6 +7,7 @@ import { answer } from "../../../programs/client/client.ts";
 import { svc } from "../../app/session/api.ts";
 import { useCan } from "../../app/session/session.ts";
 import { classes } from "../../kit/controls/classes.ts";
+import { Filtered } from "../../kit/controls/filtered.tsx";
 import { ChoiceFilter, FilterBar, SearchFilter, useFilters } from "../../kit/controls/filters.tsx";
 import { Tabs } from "../../kit/controls/tabs.tsx";
 import { Empty, Loading, Page, Trouble } from "../../kit/page.tsx";
@@ -154,10 +155,12 @@ function Inbox({ id, list }: { readonly id: string | null; readonly list: Waitin
             {loading ? (
               <Loading className="p-4" />
             ) : rows.length === 0 ? (
-              <Empty icon={CheckSquare} title="Nothing waits for a decision">
-                Workflows with a Human state, fleet runs on many hosts and tool calls that a policy asks about come
-                here.
-              </Empty>
+              <Filtered names={["q", "kind"]}>
+                <Empty icon={CheckSquare} title="Nothing waits for a decision">
+                  Workflows with a Human state, fleet runs on many hosts and tool calls that a policy asks about come
+                  here.
+                </Empty>
+              </Filtered>
             ) : (
               <List rows={rows} id={id} chosen={chosen} onToggle={toggle} />
             )}

@@ -73,6 +73,7 @@ export function Workflows() {
       <DataTable
         {...list}
         name="workflows"
+        filters={["tag"]}
         columns={columns}
         idOf={({ id }) => id}
         linkOf={({ name }) => `/workflows/${name}`}
