@@ -259,6 +259,40 @@ describe.skipIf(chromiumPath === null)("in Chromium", () => {
     await context.close();
   });
 
+  test("a list without a row that fits the filters says so, and clears them", async () => {
+    const { page, context } = await signedIn();
+    const faults: string[] = [];
+    for (const [path, heading] of [
+      ["/admin/dead-letters?in_tenant=nowhere", "Dead letters"],
+      ["/admin/limits?in_tenant=nowhere", "Overrides of limits"],
+      ["/admin/incidents?type=nothing", "Incidents"],
+      ["/agents?q=nothing-is-named-so", "Agents"],
+      ["/workflows?q=nothing-is-named-so", "Workflows"],
+      ["/runs?q=nothing-is-named-so", "Runs"],
+      ["/approvals?q=nothing-is-named-so", "Approvals"],
+      ["/stimuli?source=nothing", "Stimuli"],
+      ["/fleet?tag=nothing", "Fleet"],
+      ["/secrets?prefix=nothing/", "Secrets"],
+      ["/audit?actor=no-person", "Audit log"],
+    ] as const) {
+      await go(page, [path, heading]);
+      const button = page.getByRole("main").getByRole("button", { name: "Clear the filters" });
+      const said = await button.waitFor({ timeout: 3_000 }).then(
+        () => true,
+        () => false,
+      );
+      if (!said) faults.push(path);
+    }
+    expect(faults).toEqual([]);
+    await go(page, ["/admin/dead-letters?in_tenant=nowhere", "Dead letters"]);
+    await page.getByRole("button", { name: "Clear the filters" }).click();
+    await page.getByRole("grid").getByText("unheard_of").waitFor();
+    expect(new URL(page.url()).search).toBe("");
+    const served = await fetch(`${node.url}/console/admin/dead-letters?in_tenant=nowhere&kind=stimulus`);
+    expect([served.status, served.headers.get("x-svc-warnings")]).toEqual([200, null]);
+    await context.close();
+  });
+
   test("a record that is not there: the page says so, with code and request id", async () => {
     const { page, context, complaints } = await signedIn();
     const faults: string[] = [];
@@ -352,6 +386,11 @@ describe.skipIf(chromiumPath === null)("in Chromium", () => {
     expect(await focused()).toBe("Cancel");
     await page.keyboard.press("Control+k");
     await palette.waitFor();
+    // Records are found by a part of their names.
+    await page.keyboard.type("releas");
+    await palette.getByRole("option", { name: "Agent releaser" }).waitFor();
+    await palette.getByRole("combobox").fill(longWorkflowName.slice(5, 20));
+    await palette.getByRole("option", { name: `Workflow ${longWorkflowName}` }).waitFor();
     await page.keyboard.press("Escape");
     await palette.waitFor({ state: "detached" });
     expect(await focused()).toBe("Cancel");
