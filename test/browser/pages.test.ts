@@ -65,10 +65,8 @@ const visits: Readonly<Record<string, (filled: Filled & Signed) => readonly Visi
   "/stimuli": () => [["/stimuli", "Stimuli"]],
   "/stimuli/$id": ({ stimulus }) => [[`/stimuli/${stimulus}`, "Stimulus of orders"]],
   "/sources": () => [["/sources", "Sources"]],
-  "/sources/$id": ({ source }) => [
-    [`/sources/${source}`, "orders"],
-    ["/sources/new", "New source"],
-  ],
+  "/sources/new": () => [["/sources/new", "New source"]],
+  "/sources/$id": ({ source }) => [[`/sources/${source}`, "orders"]],
   "/tools": () => [
     ["/tools", "Tools"],
     ["/tools?tab=all", "Tools"],
@@ -122,17 +120,15 @@ const visits: Readonly<Record<string, (filled: Filled & Signed) => readonly Visi
 
 const letter = crypto.randomUUID();
 
-/** Paths of every `pages.ts` that there is. */
-async function declaredPaths(): Promise<string[]> {
+/** Every page of every `pages.ts` that there is. */
+async function declaredPages(): Promise<readonly PageEntry[]> {
   const files = new Bun.Glob("src/console/pages/*/pages.ts").scanSync({ cwd: root, absolute: true });
   const rooms = await Promise.all(Array.from(files, (file) => import(file) as Promise<Record<string, unknown>>));
-  return rooms
-    .flatMap((room) => Object.values(room) as (readonly PageEntry[])[])
-    .flatMap((entries) => entries.map(({ path }) => path));
+  return rooms.flatMap((room) => Object.values(room) as (readonly PageEntry[])[]).flat();
 }
 
 test("no page escapes: each path of the router has an address to visit", async () => {
-  expect(Object.keys(visits).sort()).toEqual((await declaredPaths()).sort());
+  expect(Object.keys(visits).sort()).toEqual((await declaredPages()).map(({ path }) => path).sort());
 });
 
 let stores: TestStores;
@@ -231,6 +227,72 @@ describe.skipIf(chromiumPath === null)("in Chromium", () => {
     expect(faults).toEqual([]);
   });
 
+  test("forms by their addresses, for a caller who may only read: what is lacking, and no form", async () => {
+    const { page, context, complaints } = await signedIn("readonly");
+    const forms = (await declaredPages()).flatMap(({ path, form }) => (form === undefined ? [] : [{ path, ...form }]));
+    // What makes a record and has an address of its own.
+    const made = Object.keys(visits).filter((path) => /\/(new[\w-]*|run)$/.test(path));
+    expect(forms.map(({ path }) => path).sort()).toEqual(made.sort());
+    const shown: Record<string, string> = {};
+    const fields = "main :is(input, textarea, select, [role=textbox], button)";
+    for (const { path, title } of forms) {
+      await go(page, [path, title]);
+      const text = (await page.locator("main").textContent()) ?? "";
+      shown[path] = `${/the scope (\S+)\./.exec(text)?.[1]} ${await page.locator(fields).count()}`;
+    }
+    expect(shown).toEqual(Object.fromEntries(forms.map(({ path, scope }) => [path, `${scope} 0`])));
+    // A tab that is not for them is not there, and another one is shown.
+    for (const [path, heading] of [
+      [`/sources/${filled.source}?tab=settings`, "orders"],
+      ["/security-contexts/careful?tab=edit", "careful"],
+      ["/tools/servers/crm?tab=settings", "crm"],
+      [`/agents/${filled.agent}?tab=run`, "releaser"],
+    ] as const) {
+      await go(page, [path, heading]);
+      expect([path, await page.locator("main [role=tab][aria-selected=true]").first().textContent()]).toEqual([
+        path,
+        path.startsWith("/security") ? "Rules" : "Overview",
+      ]);
+      expect(await page.locator("main [role=tabpanel]").first().textContent()).not.toBe("");
+    }
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  test("a list without a row that fits the filters says so, and clears them", async () => {
+    const { page, context } = await signedIn();
+    const faults: string[] = [];
+    for (const [path, heading] of [
+      ["/admin/dead-letters?in_tenant=nowhere", "Dead letters"],
+      ["/admin/limits?in_tenant=nowhere", "Overrides of limits"],
+      ["/admin/incidents?type=nothing", "Incidents"],
+      ["/agents?q=nothing-is-named-so", "Agents"],
+      ["/workflows?q=nothing-is-named-so", "Workflows"],
+      ["/runs?q=nothing-is-named-so", "Runs"],
+      ["/approvals?q=nothing-is-named-so", "Approvals"],
+      ["/stimuli?source=nothing", "Stimuli"],
+      ["/fleet?tag=nothing", "Fleet"],
+      ["/secrets?prefix=nothing/", "Secrets"],
+      ["/audit?actor=no-person", "Audit log"],
+    ] as const) {
+      await go(page, [path, heading]);
+      const button = page.getByRole("main").getByRole("button", { name: "Clear the filters" });
+      const said = await button.waitFor({ timeout: 3_000 }).then(
+        () => true,
+        () => false,
+      );
+      if (!said) faults.push(path);
+    }
+    expect(faults).toEqual([]);
+    await go(page, ["/admin/dead-letters?in_tenant=nowhere", "Dead letters"]);
+    await page.getByRole("button", { name: "Clear the filters" }).click();
+    await page.getByRole("grid").getByText("unheard_of").waitFor();
+    expect(new URL(page.url()).search).toBe("");
+    const served = await fetch(`${node.url}/console/admin/dead-letters?in_tenant=nowhere&kind=stimulus`);
+    expect([served.status, served.headers.get("x-svc-warnings")]).toEqual([200, null]);
+    await context.close();
+  });
+
   test("a record that is not there: the page says so, with code and request id", async () => {
     const { page, context, complaints } = await signedIn();
     const faults: string[] = [];
@@ -324,6 +386,11 @@ describe.skipIf(chromiumPath === null)("in Chromium", () => {
     expect(await focused()).toBe("Cancel");
     await page.keyboard.press("Control+k");
     await palette.waitFor();
+    // Records are found by a part of their names.
+    await page.keyboard.type("releas");
+    await palette.getByRole("option", { name: "Agent releaser" }).waitFor();
+    await palette.getByRole("combobox").fill(longWorkflowName.slice(5, 20));
+    await palette.getByRole("option", { name: `Workflow ${longWorkflowName}` }).waitFor();
     await page.keyboard.press("Escape");
     await palette.waitFor({ state: "detached" });
     expect(await focused()).toBe("Cancel");

@@ -50,19 +50,19 @@ async function passTheIssuer(page: Page): Promise<void> {
 }
 
 describe.skipIf(chromiumPath === null)("the console", () => {
-  test("signs in at a provider without a cookie; revoked, leads to sign-in and back", async () => {
+  test("signs in at a provider without a cookie, filters kept; revoked, leads to sign-in and back", async () => {
     const { context, page, complaints } = await openWindow(browser);
-    await page.goto(`${url}/console/secrets`);
+    await page.goto(`${url}/console/secrets?prefix=pay`);
     await page.getByRole("button", { name: "Sign in with your organization" }).click();
     await page.getByLabel("Organization").fill("svc-system");
     await page.getByRole("button", { name: "Continue" }).last().click();
     await passTheIssuer(page);
     await page.getByRole("heading", { name: "Secrets", level: 1 }).waitFor();
-    expect(page.url()).toBe(`${url}/console/secrets`);
+    expect(page.url()).toBe(`${url}/console/secrets?prefix=pay`);
 
     await page.reload();
     await page.getByRole("heading", { name: "Secrets", level: 1 }).waitFor();
-    expect(page.url()).toBe(`${url}/console/secrets`);
+    expect(page.url()).toBe(`${url}/console/secrets?prefix=pay`);
 
     const ofConsole = (await context.cookies(`${url}/console/secrets`)).filter(
       ({ path }) => !path.startsWith("/realms"),

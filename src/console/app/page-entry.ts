@@ -7,4 +7,6 @@ export interface PageEntry {
   readonly load: Parameters<typeof lazyRouteComponent>[0];
   /** The name under which the module exports the component. */
   readonly name: string;
+  /** A page that is a form and nothing else: its heading, and the scope without which all of it would be refused. */
+  readonly form?: { readonly title: string; readonly scope: string };
 }

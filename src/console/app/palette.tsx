@@ -1,10 +1,13 @@
-/** The command palette (`Ctrl-K`): goes to any page, and to any record by its id. */
+/** The command palette (`Ctrl-K`): goes to any page, to agents, workflows and sources by name, and to any record by its id. */
 import { Autocomplete } from "@base-ui/react/autocomplete";
 import { Dialog } from "@base-ui/react/dialog";
 import { useNavigate } from "@tanstack/react-router";
 import { Hash, type LucideIcon, Search, Wrench } from "lucide-react";
 import { useMemo, useState } from "react";
+import { inert } from "../kit/values/text.tsx";
+import { useSettled } from "../kit/values/time.tsx";
 import { useAreas } from "./areas.ts";
+import { useFound } from "./found.ts";
 
 interface Target {
   readonly id: string;
@@ -50,6 +53,17 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
     [shown],
   );
   const id = text.trim();
+  const settled = useSettled(uuid.test(id) ? "" : id, 200);
+  const found = useFound(settled).map(
+    ({ kind, name, path, icon }): Target => ({
+      id: path,
+      title: `${kind} ${inert(name)}`,
+      // Found by its description, it has the words that were asked for, too.
+      words: `${kind} ${name} ${settled}`,
+      icon,
+      path,
+    }),
+  );
   const named = toolName.test(id)
     ? [{ id: "tool", title: `Tool ${id}`, words: id, icon: Wrench, path: `/tools/${encodeURIComponent(id)}` }]
     : [];
@@ -76,7 +90,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
           className="pop fixed top-[min(12vh,6rem)] left-1/2 z-40 w-[calc(100vw-2rem)] max-w-lg -translate-x-1/2 overflow-hidden outline-none"
         >
           <Autocomplete.Root
-            items={[...records, ...places]}
+            items={[...records, ...places, ...found]}
             value={text}
             onValueChange={setText}
             itemToStringValue={(target: Target) => target.words}
@@ -88,8 +102,8 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
             <div className="flex items-center gap-2 border-line border-b px-3">
               <Search aria-hidden className="size-4 text-ink-faint" />
               <Autocomplete.Input
-                aria-label="A page, or the id of a record"
-                placeholder="A page, or the id of a record"
+                aria-label="A page, a name, or the id of a record"
+                placeholder="A page, a name, or the id of a record"
                 className="h-11 w-full bg-transparent outline-none"
               />
             </div>

@@ -1,6 +1,7 @@
 /** What was read of the service, kept by its key. Keys begin with the kind of record: see `src/console/app/streams/live.ts`. */
 import { QueryClient } from "@tanstack/react-query";
 import { ApiError } from "../../programs/client/errors.ts";
+import { onIdentity } from "./session/session.ts";
 
 const maxRetries = 4;
 
@@ -16,6 +17,9 @@ export const queries = new QueryClient({
     mutations: { retry: false },
   },
 });
+
+// What one person read is not shown to the next one in this tab.
+onIdentity(() => queries.clear());
 
 /** Whether the same request may succeed in a moment. */
 function mayPass(error: Error): boolean {

@@ -1,5 +1,5 @@
 /** Which address shows which page. Pages are loaded when they are first opened. */
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import { createRootRoute, createRoute, createRouter } from "@tanstack/react-router";
 import { accessPages } from "../pages/access/pages.ts";
 import { accountPages } from "../pages/account/pages.ts";
 import { adminPages } from "../pages/admin/pages.ts";
@@ -16,6 +16,7 @@ import { toolPages } from "../pages/tools/pages.ts";
 import { volumePages } from "../pages/volumes/pages.ts";
 import { workflowPages } from "../pages/workflows/pages.ts";
 import { Failed } from "./failed.tsx";
+import { componentOf } from "./guarded.tsx";
 import { Layout } from "./layout.tsx";
 import { Lost } from "./lost.tsx";
 import { consolePath } from "./session/place.ts";
@@ -44,9 +45,7 @@ const pages = [
   ...accessPages,
   ...accountPages,
   ...adminPages,
-].map(({ path, load, name }) =>
-  createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(load, name as never) }),
-);
+].map((page) => createRoute({ getParentRoute: () => root, path: page.path, component: componentOf(page) }));
 
 export const router = createRouter({
   routeTree: root.addChildren(pages),

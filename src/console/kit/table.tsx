@@ -14,6 +14,7 @@ import { type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useMemo
 import { Button } from "./controls/button.tsx";
 import { classes } from "./controls/classes.ts";
 import { Checkbox } from "./controls/field.tsx";
+import { Filtered } from "./controls/filtered.tsx";
 import { Loading, Trouble } from "./page.tsx";
 import { type CardPlaces, type Column, ColumnChoice, cardPlaces, useChosenColumns, useRoom } from "./table-columns.tsx";
 import { type RowActs, rowHeight, TableRow } from "./table-row.tsx";
@@ -36,8 +37,10 @@ export interface TableProps<T> {
   readonly loading?: boolean;
   readonly error?: unknown;
   readonly retry?: () => void;
-  /** Shown where there is no row. */
+  /** Shown where there is no row, and nothing is left out by a filter. */
   readonly empty: ReactNode;
+  /** Filters in the address that leave rows out: with one of them, no row does not mean that there is none. */
+  readonly filters?: readonly string[];
   /** Fetches the next rows when the end comes into view; null: there are none. */
   readonly more?: (() => void) | null;
   readonly loadingMore?: boolean;
@@ -83,7 +86,12 @@ export function DataTable<T extends RowData>(props: TableProps<T>) {
   if (error != null && rows.length === 0)
     return <Trouble error={error} {...(props.retry === undefined ? {} : { retry: props.retry })} />;
   // There is nothing to count and no column to choose.
-  if (!loading && rows.length === 0) return <div className="rounded-panel border border-line bg-surface">{empty}</div>;
+  if (!loading && rows.length === 0)
+    return (
+      <div className="rounded-panel border border-line bg-surface">
+        <Filtered names={props.filters ?? []}>{empty}</Filtered>
+      </div>
+    );
   return (
     <div className="overflow-hidden rounded-panel border border-line bg-surface">
       <div className="flex min-h-10 flex-wrap items-center gap-2 border-line border-b px-3 py-1 text-ink-soft text-xs">

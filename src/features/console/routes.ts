@@ -11,6 +11,9 @@ import { Caller } from "./schema.ts";
 
 type Node = Pick<NodeContext, "dataDir" | "development" | "publicUrl" | "warn">;
 
+/** What is behind `?` is the page's own: filters, tabs, what an identity provider adds on the way back. */
+const anyQuery = Type.Object({}, { additionalProperties: true });
+
 export function consoleRoutes(node: Node, signIn: SignInIssuers): Route[] {
   const base = `${new URL(node.publicUrl).pathname.replace(/\/$/, "")}/console/`;
   let built: Promise<BuiltConsole> | null = null;
@@ -34,6 +37,7 @@ export function consoleRoutes(node: Node, signIn: SignInIssuers): Route[] {
       path: "/console",
       summary: "The console",
       hidden: true,
+      query: anyQuery,
       responses: { 200: media("text/html") },
       handler: ({ url }) => page(url),
     }),
@@ -43,6 +47,7 @@ export function consoleRoutes(node: Node, signIn: SignInIssuers): Route[] {
       summary: "A page of the console, or a file of it",
       hidden: true,
       params: Type.Object({ "*": Type.String() }),
+      query: anyQuery,
       responses: { 200: media("text/html", ...fileTypes) },
       handler: async ({ params, request, url }) => {
         const path = params["*"];

@@ -20,13 +20,14 @@ export interface WarningsOf {
   body(value: unknown): readonly RequestWarning[];
 }
 
-/** Prepares what a route knows. */
+/** Prepares what a route knows. A query whose schema says `additionalProperties: true` is the reader's own. */
 export function warningsOf(route: Pick<Route, "query" | "body" | "sse">): WarningsOf {
   const parameters = new Set([...Object.keys(route.query?.properties ?? {}), ...(route.sse ? ["token"] : [])]);
+  const takesAny = route.query?.additionalProperties === true;
   const schema = route.body?.kind === "json" ? route.body.schema : null;
   return {
     query: (query) => {
-      if (query === null) return [];
+      if (query === null || takesAny) return [];
       const unknown = [...new Set(query.keys())].filter((name) => !parameters.has(name)).slice(0, maxWarnings);
       return unknown.map((name) =>
         warning(name.slice(0, maxName), "unknown_parameter", "parameter", nearest(name, parameters)),

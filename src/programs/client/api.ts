@@ -11417,6 +11417,7 @@ export interface operations {
                 label?: string[] | undefined;
                 limit?: number | undefined;
                 offset?: number | undefined;
+                q?: string | undefined;
                 scope?: "tenant" | "global" | undefined;
                 tag?: string | undefined;
                 visible?: boolean | undefined;

@@ -55,9 +55,23 @@ let tenant: string | null = null;
 let developer: Developer | null = null;
 let renewing: Promise<string | null> | null = null;
 const listeners = new Set<() => void>();
+const leavers = new Set<() => void>();
+
+/** Who a caller is and where: one person in two tenants is two of them. */
+export const identityOf = ({ realm, user_id, tenant_id }: Me): string => JSON.stringify([realm, user_id, tenant_id]);
+
+/** Of the person who is signed in; null: no person is. */
+export const identityNow = (): string | null => (session.state === "in" ? identityOf(session.me) : null);
+
+/** Calls it each time a person leaves this tab, before another can come. */
+export function onIdentity(leaver: () => void): void {
+  leavers.add(leaver);
+}
 
 function become(next: Session): void {
+  const before = identityNow();
   session = next;
+  if (before !== null && before !== identityNow()) for (const leaver of leavers) leaver();
   for (const listener of listeners) listener();
 }
 
@@ -78,6 +92,9 @@ export function useMe(): Me {
   return now.me;
 }
 
+/** Whether the node runs in development, with people of its own; known once sign-in has begun. */
+export const isDevelopment = (): boolean => config?.password === true;
+
 /** Whether the caller may do what needs one of these scopes. */
 export function useCan(): (...anyOf: readonly string[]) => boolean {
   const { scopes } = useMe();
@@ -96,12 +113,21 @@ export async function token(refused: string | null): Promise<string | null> {
 }
 
 async function renew(): Promise<string | null> {
+  const renewed = tokens;
   try {
-    if (developer !== null) tokens = await passwordGrant(developer);
-    else if (tokens?.refresh != null) tokens = await refreshGrant(tokens);
-    else return endedSession();
-    return tokens?.access ?? null;
+    const fresh =
+      developer !== null
+        ? await passwordGrant(developer)
+        : renewed?.refresh != null
+          ? await refreshGrant(renewed)
+          : null;
+    // The person signed out meanwhile: another may be here.
+    if (tokens !== renewed) return null;
+    if (fresh === null) return endedSession();
+    tokens = fresh;
+    return fresh.access;
   } catch (error) {
+    if (tokens !== renewed) return null;
     if (error instanceof Unreachable || error instanceof TypeError) throw new Unreachable(error);
     return endedSession();
   }

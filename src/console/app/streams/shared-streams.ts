@@ -9,6 +9,7 @@ export type Request =
       readonly type: "open";
       readonly id: number;
       readonly url: string;
+      /** Of the person who is signed in: realm, subject and tenant. A tab has one at a time. */
       readonly identity: string;
       readonly path: string;
       readonly after: string | null;
@@ -16,7 +17,14 @@ export type Request =
       readonly replays: boolean;
     }
   | { readonly type: "close"; readonly id: number }
-  | { readonly type: "token"; readonly ask: number; readonly token: string | null }
+  /** What was asked for. @property identity of the token: the tab's own now, null where it is signed in no more */
+  | {
+      readonly type: "token";
+      readonly ask: number;
+      readonly identity: string | null;
+      readonly token: string | null;
+    }
+  /** The tab closes, or its identity changes: it follows nothing any more and lends nothing. */
   | { readonly type: "leave" };
 
 /** To a tab. */
@@ -37,8 +45,15 @@ interface Listener {
   readonly id: number;
 }
 
+/** A tab that was asked for a token. */
+interface Ask {
+  readonly port: Port;
+  readonly settle: (lent: Lent | null) => void;
+}
+
+type Lent = Extract<Request, { type: "token" }>;
+
 interface Share {
-  readonly identity: string;
   readonly after: string | null;
   /** Null: a later tab hears only what comes then. */
   readonly heard: StreamedEvent[] | null;
@@ -54,37 +69,41 @@ const askTimeoutMs = 20_000;
 
 export function openShares() {
   const shares = new Map<string, Share>();
-  /** Tabs by the identity that they are signed in with. */
-  const tabs = new Map<string, Set<Port>>();
-  const asks = new Map<number, (token: string | null) => void>();
+  /** The identity that each tab is signed in with. */
+  const tabs = new Map<Port, string>();
+  const asks = new Map<number, Ask>();
   let nextAsk = 1;
 
-  /** Any tab of the identity can lend a token; one that does not answer is gone without having said so. */
+  /**
+   * Any tab of the identity can lend a token, and no other tab: what a person may hear is never asked for with the token
+   * of another one. A tab that does not answer is gone without having said so.
+   */
   const tokenOf =
     (identity: string) =>
     async (refused: string | null): Promise<string | null> => {
-      for (const tab of tabs.get(identity) ?? []) {
+      const tried = new Set<Port>();
+      const next = () => [...tabs].find(([tab, own]) => own === identity && !tried.has(tab))?.[0];
+      for (let tab = next(); tab !== undefined; tab = next()) {
+        tried.add(tab);
         const lent = await askTab(tab, identity, refused);
-        if (lent !== undefined) return lent;
-        tabs.get(identity)?.delete(tab);
-        close(tab, null);
+        if (lent?.identity === identity && lent.token !== null) return lent.token;
+        if (lent?.identity !== identity && tabs.get(tab) === identity) leave(tab);
       }
       return null;
     };
 
-  /** @returns undefined where the tab does not answer */
-  function askTab(tab: Port, identity: string, refused: string | null): Promise<string | null | undefined> {
+  /** @returns null where the tab does not answer */
+  function askTab(port: Port, identity: string, refused: string | null): Promise<Lent | null> {
     const ask = nextAsk++;
     return new Promise((resolve) => {
-      const late = setTimeout(() => {
-        asks.delete(ask);
-        resolve(undefined);
-      }, askTimeoutMs);
-      asks.set(ask, (token) => {
+      const settle = (lent: Lent | null) => {
         clearTimeout(late);
-        resolve(token);
-      });
-      tab.postMessage({ type: "token", ask, identity, refused });
+        asks.delete(ask);
+        resolve(lent);
+      };
+      const late = setTimeout(() => settle(null), askTimeoutMs);
+      asks.set(ask, { port, settle });
+      port.postMessage({ type: "token", ask, identity, refused });
     });
   }
 
@@ -119,7 +138,7 @@ export function openShares() {
   }
 
   function open(port: Port, { id, url, identity, path, after, replays }: Extract<Request, { type: "open" }>): void {
-    const key = `${identity} ${path} ${after ?? ""}`;
+    const key = JSON.stringify([identity, url, path, after]);
     const listener = { port, id };
     const known = shares.get(key);
     // One that has lost its beginning serves no new tab.
@@ -131,7 +150,6 @@ export function openShares() {
       return;
     }
     const made: Share = {
-      identity,
       after,
       heard: replays ? [] : null,
       listeners: new Set([listener]),
@@ -153,22 +171,30 @@ export function openShares() {
     }
   }
 
+  /** Forgets a tab: the next person who signs in there hears nothing of what it followed. */
+  function leave(port: Port): void {
+    tabs.delete(port);
+    close(port, null);
+    for (const { port: asked, settle } of asks.values()) if (asked === port) settle(null);
+  }
+
   return {
     join(port: Port): void {
       port.onmessage = ({ data }) => {
         switch (data.type) {
           case "open":
-            tabs.set(data.identity, (tabs.get(data.identity) ?? new Set()).add(port));
+            if (tabs.has(port) && tabs.get(port) !== data.identity) leave(port);
+            tabs.set(port, data.identity);
             return open(port, data);
           case "close":
             return close(port, data.id);
-          case "token":
-            asks.get(data.ask)?.(data.token);
-            asks.delete(data.ask);
+          case "token": {
+            const ask = asks.get(data.ask);
+            if (ask?.port === port) ask.settle(data);
             return;
+          }
           case "leave":
-            close(port, null);
-            for (const ports of tabs.values()) ports.delete(port);
+            return leave(port);
         }
       };
     },

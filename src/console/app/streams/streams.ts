@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from "react";
 import type { StreamedEvent } from "../../../programs/client/events.ts";
 import { serviceUrl } from "../session/place.ts";
-import { token, useMe } from "../session/session.ts";
+import { identityNow, identityOf, onIdentity, token, useMe } from "../session/session.ts";
 import { type Answer, openShares, type Port, type Request } from "./shared-streams.ts";
 
 export type Connection = "connecting" | "open" | "lost" | "ended" | "refused";
@@ -32,6 +32,12 @@ function connect(): (request: Request) => void {
   return send;
 }
 
+// Before the pages of another person open anything.
+onIdentity(() => {
+  subscribers.clear();
+  send?.({ type: "leave" });
+});
+
 function heard(answer: Answer): void {
   switch (answer.type) {
     case "event":
@@ -44,11 +50,16 @@ function heard(answer: Answer): void {
       subscribers.get(answer.id)?.state(answer.status === null && answer.reason === null ? "ended" : "refused");
       return;
     case "token":
-      token(answer.refused).then(
-        (fresh) => send?.({ type: "token", ask: answer.ask, token: fresh }),
-        () => send?.({ type: "token", ask: answer.ask, token: null }),
-      );
+      lend(answer).catch(() => {});
   }
+}
+
+/** Lends the token, for a stream of the person who is signed in here now. */
+async function lend({ ask, identity, refused }: Extract<Answer, { type: "token" }>): Promise<void> {
+  const fresh = identityNow() === identity ? await token(refused).catch(() => null) : null;
+  // It may have taken a while, and another person may have signed in.
+  const now = identityNow();
+  send?.({ type: "token", ask, identity: now, token: now === identity ? fresh : null });
 }
 
 /**
@@ -68,7 +79,7 @@ export function useStream(
   const [state, setState] = useState<Connection>("connecting");
   const listener = useRef(hear);
   listener.current = hear;
-  const identity = `${me.realm} ${me.user_id} ${me.tenant_id}`;
+  const identity = identityOf(me);
   // A stream goes on by itself: only where it is opened anew does it begin behind `after`.
   const begin = useRef(after);
   begin.current = after;

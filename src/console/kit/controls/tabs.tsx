@@ -10,7 +10,7 @@ export interface Tab {
   readonly content: ReactNode;
 }
 
-/** @param chosen the id of a tab, kept in the address by the page */
+/** @param chosen the id of a tab, kept in the address by the page; one that is not there (for this caller): the first is shown */
 export function Tabs({
   tabs,
   chosen,
@@ -22,7 +22,7 @@ export function Tabs({
 }) {
   return (
     <Base.Root
-      value={chosen}
+      value={tabs.some(({ id }) => id === chosen) ? chosen : (tabs[0]?.id ?? chosen)}
       onValueChange={(value) => onChoose(String(value))}
       className="flex min-w-0 flex-col gap-4"
     >

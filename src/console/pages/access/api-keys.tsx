@@ -125,6 +125,7 @@ export function ApiKeys() {
       <DataTable
         {...list}
         name="api-keys"
+        filters={["status"]}
         columns={columns}
         idOf={({ id }) => id}
         empty={

@@ -88,6 +88,7 @@ export function Credentials() {
       <DataTable
         {...list}
         name="credentials"
+        filters={["status", "provider"]}
         columns={columns}
         idOf={({ id }) => id}
         linkOf={({ id }) => `/credentials/${id}`}

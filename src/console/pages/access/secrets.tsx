@@ -98,10 +98,11 @@ export function Secrets() {
       <DataTable
         {...list}
         name="secrets"
+        filters={["prefix"]}
         columns={columns}
         idOf={({ name }) => name}
         empty={
-          <Empty icon={Lock} title={prefix === "" ? "No secrets yet" : "No path begins with this"}>
+          <Empty icon={Lock} title="No secrets yet">
             Manifests refer to them as <code>secret:path/to/it</code>. From a terminal:
             <span className="mt-2 block">
               <Cli args="secrets create payments/api-key" />

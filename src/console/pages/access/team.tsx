@@ -1,4 +1,5 @@
 /** The members of the tenant, their roles, and who is invited. */
+
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { MailPlus, Plus, UserMinus } from "lucide-react";
 import { useState } from "react";
@@ -16,6 +17,7 @@ import { tell, tellError } from "../../kit/dialogs/toast.tsx";
 import { useList } from "../../kit/list.ts";
 import { Empty, Loading, Page, Trouble } from "../../kit/page.tsx";
 import { type Column, DataTable } from "../../kit/table.tsx";
+import { Cli } from "../../kit/values/cli.tsx";
 import { Badge, Status } from "../../kit/values/status.tsx";
 import { inert } from "../../kit/values/text.tsx";
 import { Ago } from "../../kit/values/time.tsx";
@@ -191,7 +193,12 @@ function Members({
       name="members"
       columns={columns}
       idOf={({ id }) => id}
-      empty={<Empty title="You are alone here">Invite those who work with you.</Empty>}
+      empty={
+        <Empty title="You are alone here">
+          <p className="mt-0 mb-2">Invite those who work with you. From a terminal:</p>
+          <Cli args="members invite ada@example.org --role admin" />
+        </Empty>
+      }
     />
   );
 }
@@ -240,7 +247,12 @@ function Invitations({ renew }: { readonly renew: () => Promise<unknown> }) {
       name="invitations"
       columns={columns}
       idOf={({ id }) => id}
-      empty={<Empty icon={MailPlus} title="No invitations" />}
+      empty={
+        <Empty icon={MailPlus} title="No invitations">
+          <p className="mt-0 mb-2">Each that was sent stands here until it is taken. From a terminal:</p>
+          <Cli args="members invite ada@example.org" />
+        </Empty>
+      }
     />
   );
 }

@@ -137,10 +137,11 @@ export function Audit() {
       <DataTable
         {...list}
         name="audit"
+        filters={["action", "actor", "outcome", "target_type", "since"]}
         columns={columns}
         idOf={({ id }) => id}
         onOpen={open}
-        empty={<Empty icon={ScrollText} title="Nothing fits these filters" />}
+        empty={<Empty icon={ScrollText} title="Nothing was changed or refused yet" />}
       />
       <Dialog open={opened !== null} onClose={() => open(null)} title={opened?.action ?? ""} size="large">
         {opened !== null && <Details entry={opened} />}

@@ -23,7 +23,7 @@ const kinds = ["execution", "workflow_run", "approval", "fleet_run", "edge_host"
 export function DeadLetters() {
   const { role } = useMe();
   const queries = useQueryClient();
-  const [{ tenant, kind }] = useFilters();
+  const [{ in_tenant: tenant, kind }] = useFilters();
   const [asked, ask] = useState<BulkWork<Letter> | null>(null);
   const replayOf = (selected: readonly Letter[]): BulkWork<Letter> => ({
     title: "Send these messages again?",
@@ -69,8 +69,8 @@ export function DeadLetters() {
   const mayReplay = role !== null && role !== "readonly";
   return (
     <Page title="Dead letters" about="Messages that failed at every attempt. Nothing is lost: each can be sent again.">
-      <FilterBar names={["tenant", "kind"]}>
-        <SearchFilter name="tenant" label="Tenant" />
+      <FilterBar names={["in_tenant", "kind"]}>
+        <SearchFilter name="in_tenant" label="Tenant" />
         <ChoiceFilter
           name="kind"
           label="Kind"
@@ -81,6 +81,7 @@ export function DeadLetters() {
       <DataTable
         {...list}
         name="dead-letters"
+        filters={["in_tenant", "kind"]}
         columns={columns}
         idOf={({ id }) => id}
         linkOf={({ id }) => `/admin/dead-letters/${id}`}

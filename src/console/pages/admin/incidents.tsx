@@ -1,4 +1,5 @@
 /** What was refused for safety's sake: security incidents and violations of storage rules. */
+
 import { ShieldAlert } from "lucide-react";
 import { useState } from "react";
 import { answer, type Schemas } from "../../../programs/client/client.ts";
@@ -11,6 +12,7 @@ import { Dialog } from "../../kit/dialogs/dialog.tsx";
 import { useList } from "../../kit/list.ts";
 import { Empty, Facts, Page } from "../../kit/page.tsx";
 import { type Column, DataTable } from "../../kit/table.tsx";
+import { Cli } from "../../kit/values/cli.tsx";
 import { Value } from "../../kit/values/json.tsx";
 import { Badge, type Tone } from "../../kit/values/status.tsx";
 import { Copyable, inert } from "../../kit/values/text.tsx";
@@ -100,13 +102,17 @@ function Security() {
       <DataTable
         {...list}
         name="incidents"
+        filters={["severity", "type"]}
         columns={columns}
         idOf={({ id }) => id}
         onOpen={open}
         empty={
           <Empty icon={ShieldAlert} title="No incidents">
             What policy refused stands here: a tool outside of its context, a host that egress does not allow, a path
-            that a volume does not open.
+            that a volume does not open. From a terminal:
+            <span className="mt-2 block">
+              <Cli args="api GET /v1/security/incidents" />
+            </span>
           </Empty>
         }
       />
@@ -172,6 +178,7 @@ function Storage() {
       <DataTable
         {...list}
         name="violations"
+        filters={["severity", "type"]}
         columns={columns}
         idOf={({ id }) => id}
         onOpen={open}

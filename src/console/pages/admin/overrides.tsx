@@ -22,7 +22,7 @@ type Override = Schemas["RateOverride"];
 export function Overrides() {
   const can = useCan();
   const queries = useQueryClient();
-  const [{ tenant }] = useFilters();
+  const [{ in_tenant: tenant }] = useFilters();
   const [isNew, make] = useState(false);
   const [removed, remove] = useState<Override | null>(null);
   const renew = () => queries.invalidateQueries({ queryKey: ["override"] });
@@ -91,12 +91,13 @@ export function Overrides() {
         )
       }
     >
-      <FilterBar names={["tenant"]}>
-        <SearchFilter name="tenant" label="Tenant" />
+      <FilterBar names={["in_tenant"]}>
+        <SearchFilter name="in_tenant" label="Tenant" />
       </FilterBar>
       <DataTable
         {...list}
         name="overrides"
+        filters={["in_tenant"]}
         columns={columns}
         idOf={({ id }) => id}
         empty={<Empty icon={FileClock} title="Every tenant has its tier’s limits" />}

@@ -94,10 +94,11 @@ export function Tenants() {
       <DataTable
         {...list}
         name="tenants"
+        filters={["q", "kind", "status", "tier"]}
         columns={columns}
         idOf={({ slug }) => slug}
         linkOf={({ slug }) => `/admin/tenants/${slug}`}
-        empty={<Empty icon={Building2} title="No tenant fits these filters" />}
+        empty={<Empty icon={Building2} title="No tenant yet" />}
       />
       {isNew && (
         <NewTenant onClose={() => make(false)} onDone={() => queries.invalidateQueries({ queryKey: ["tenant"] })} />

@@ -43,7 +43,6 @@ export function Agents() {
     enabled: can("execution:list"),
   });
   const columns = useMemo(() => columnsOf(recent.data?.items ?? []), [recent.data]);
-  const isFiltered = names.some((name) => filters[name] !== undefined);
   const mayDeploy = can("agent:deploy");
   const make = mayDeploy && (
     <ButtonLink look="primary" to={"/agents/new" as never}>
@@ -60,19 +59,16 @@ export function Agents() {
       </FilterBar>
       <DataTable
         name="agents"
+        filters={names}
         columns={columns}
         {...list}
         idOf={({ id }) => id}
         linkOf={({ id }) => `/agents/${id}`}
         empty={
-          isFiltered ? (
-            <Empty title="No agent fits these filters">Remove a filter to see more.</Empty>
-          ) : (
-            <Empty icon={Bot} title="There is no agent yet" actions={make}>
-              <p className="mt-0 mb-2">Begin with a template here, with a sample on the home page, or in a terminal:</p>
-              <Cli args="agents init agent.yaml" />
-            </Empty>
-          )
+          <Empty icon={Bot} title="There is no agent yet" actions={make}>
+            <p className="mt-0 mb-2">Begin with a template here, with a sample on the home page, or in a terminal:</p>
+            <Cli args="agents init agent.yaml" />
+          </Empty>
         }
       />
     </Page>

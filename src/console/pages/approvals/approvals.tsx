@@ -7,6 +7,7 @@ import { answer } from "../../../programs/client/client.ts";
 import { svc } from "../../app/session/api.ts";
 import { useCan } from "../../app/session/session.ts";
 import { classes } from "../../kit/controls/classes.ts";
+import { Filtered } from "../../kit/controls/filtered.tsx";
 import { ChoiceFilter, FilterBar, SearchFilter, useFilters } from "../../kit/controls/filters.tsx";
 import { Tabs } from "../../kit/controls/tabs.tsx";
 import { Empty, Loading, Page, Trouble } from "../../kit/page.tsx";
@@ -99,15 +100,10 @@ function useLone(id: string | undefined, open: (id: string) => void): void {
   }, [id]);
 }
 
-function NothingWaits({ isFiltered }: { readonly isFiltered: boolean }) {
+function NothingWaits() {
   return (
-    <Empty
-      icon={CheckSquare}
-      title={isFiltered ? "Nothing like this waits for a decision" : "Nothing waits for a decision"}
-    >
-      {isFiltered
-        ? "Clear a filter to see more."
-        : "Workflows with a Human state, fleet runs on many hosts and tool calls that a policy asks about come here."}
+    <Empty icon={CheckSquare} title="Nothing waits for a decision">
+      Workflows with a Human state, fleet runs on many hosts and tool calls that a policy asks about come here.
     </Empty>
   );
 }
@@ -189,7 +185,9 @@ function Inbox({ id, list }: { readonly id: string | null; readonly list: Waitin
             {loading ? (
               <Loading className="p-4" />
             ) : rows.length === 0 ? (
-              <NothingWaits isFiltered={isFiltered} />
+              <Filtered names={["q", "kind"]}>
+                <NothingWaits />
+              </Filtered>
             ) : (
               <List rows={rows} id={id} chosen={chosen} onToggle={toggle} />
             )}

@@ -69,7 +69,6 @@ export function History() {
       }),
     ),
   );
-  const isFiltered = [status, workflow, by, run].some((one) => one !== undefined);
   return (
     <div className="flex flex-col gap-3">
       <FilterBar names={["status", "workflow", "by", "run"]}>
@@ -80,12 +79,13 @@ export function History() {
       <DataTable
         {...list}
         name="approval-history"
+        filters={["status", "workflow", "by", "run"]}
         columns={columns}
         idOf={({ id }) => id}
         linkOf={({ id }) => `/approvals/${id}`}
         empty={
-          <Empty icon={HistoryIcon} title={isFiltered ? "No decision like this" : "Nothing was decided yet"}>
-            {isFiltered ? "Clear a filter to see more." : "Decisions stay here for as long as the operator keeps them."}
+          <Empty icon={HistoryIcon} title="Nothing was decided yet">
+            Decisions stay here for as long as the operator keeps them.
           </Empty>
         }
       />

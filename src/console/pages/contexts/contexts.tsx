@@ -1,4 +1,5 @@
 /** The security contexts of the tenant and of the system. */
+
 import { Link } from "@tanstack/react-router";
 import { Plus, ShieldCheck } from "lucide-react";
 import { answer } from "../../../programs/client/client.ts";
@@ -9,8 +10,9 @@ import { ChoiceFilter, FilterBar, useFilters } from "../../kit/controls/filters.
 import { useList } from "../../kit/list.ts";
 import { Empty, Page } from "../../kit/page.tsx";
 import { type Column, DataTable } from "../../kit/table.tsx";
+import { Cli } from "../../kit/values/cli.tsx";
 import { Badge } from "../../kit/values/status.tsx";
-import { Command, inert } from "../../kit/values/text.tsx";
+import { inert } from "../../kit/values/text.tsx";
 import { Ago } from "../../kit/values/time.tsx";
 import { type Context, contextLink, isSystem } from "./words.ts";
 
@@ -145,6 +147,7 @@ export function Contexts() {
       </FilterBar>
       <DataTable
         name="security-contexts"
+        filters={["of"]}
         columns={columns}
         {...list}
         rows={rows}
@@ -155,7 +158,7 @@ export function Contexts() {
             Agents run under <code>svc-agent-runtime</code> until there is one named <code>default</code>, or their
             manifest names another. From a terminal:
             <span className="mt-2 block">
-              <Command text="npm run -s svc -- contexts create context.yaml" />
+              <Cli args="contexts create context.yaml" />
             </span>
           </Empty>
         }

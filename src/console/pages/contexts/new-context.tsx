@@ -9,7 +9,7 @@ import { Input } from "../../kit/controls/field.tsx";
 import { TextLink } from "../../kit/controls/link.tsx";
 import { tell } from "../../kit/dialogs/toast.tsx";
 import { Page, Panel } from "../../kit/page.tsx";
-import { Command } from "../../kit/values/text.tsx";
+import { Cli } from "../../kit/values/cli.tsx";
 import { TextEditor } from "./editor.tsx";
 import { contextLink, template } from "./words.ts";
 
@@ -30,7 +30,7 @@ export function NewContext() {
         <span className="flex min-w-0 flex-wrap items-center gap-2">
           <TextLink to="/security-contexts">Security contexts</TextLink>
           Change what is below and make it. From a terminal:
-          <Command text="npm run -s svc -- contexts create context.yaml" />
+          <Cli args="contexts create context.yaml" />
         </span>
       }
     >

@@ -64,7 +64,9 @@ export function ConsoleOutput({ story, version }: { readonly story: Story; reado
   return (
     <div>
       <div className="flex items-center gap-4 border-line border-b px-4 py-2 text-xs">
-        <span className="text-ink-soft">{length.toLocaleString("en")} lines</span>
+        <span className="text-ink-soft">
+          {length.toLocaleString("en")} {length === 1 ? "line" : "lines"}
+        </span>
         <span className="ml-auto flex items-center gap-3">
           {!story.isOver && <Checkbox label="Follow" checked={isFollowing} onChange={follow} />}
           <CopyButton value={story.console.map(({ content }) => content).join("")} label="Copy everything" />

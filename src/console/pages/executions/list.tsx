@@ -55,7 +55,6 @@ export function Executions() {
   const id = q.trim();
   const words = q.includes("=") || uuid.test(id) ? "" : id.toLowerCase();
   const rows = words === "" ? list.rows : list.rows.filter((row) => searched(row).includes(words));
-  const isFiltered = names.some((name) => filters[name] !== undefined);
   const close = () => {
     setWork(null);
     done.current();
@@ -82,6 +81,7 @@ export function Executions() {
       )}
       <DataTable
         name="executions"
+        filters={names}
         columns={executionColumns}
         {...list}
         rows={rows}
@@ -99,24 +99,20 @@ export function Executions() {
             }
           : {})}
         empty={
-          isFiltered ? (
-            <Empty title="No execution fits these filters">Remove a filter to see more.</Empty>
-          ) : (
-            <Empty
-              icon={Activity}
-              title="No agent has run yet"
-              actions={
-                can("agent:list") && (
-                  <Button look="primary" onClick={() => void navigate({ to: "/agents" })}>
-                    Choose an agent to run
-                  </Button>
-                )
-              }
-            >
-              <p className="mt-0 mb-2">An execution is one run of an agent. From a terminal:</p>
-              <Cli args="run hello-agent" />
-            </Empty>
-          )
+          <Empty
+            icon={Activity}
+            title="No agent has run yet"
+            actions={
+              can("agent:list") && (
+                <Button look="primary" onClick={() => void navigate({ to: "/agents" })}>
+                  Choose an agent to run
+                </Button>
+              )
+            }
+          >
+            <p className="mt-0 mb-2">An execution is one run of an agent. From a terminal:</p>
+            <Cli args="run hello-agent" />
+          </Empty>
         }
       />
       <Bulk work={work} onClose={close} />

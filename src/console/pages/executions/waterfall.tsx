@@ -150,8 +150,6 @@ function Row({
   const isBad = toneOf(span.status) === "bad" || span.status === "refused";
   const isPoint = span.kind === "note";
   const code = exitOf(span);
-  const took = durationText(until - span.start);
-  const isRight = left + width > 72;
   return (
     <div
       id={`span-${span.id}`}
@@ -209,18 +207,30 @@ function Row({
             }}
           />
         ))}
-        {!isPoint && (
-          <span
-            className={classes(
-              "absolute top-1/2 -translate-y-1/2 whitespace-nowrap px-1.5 text-2xs text-ink-soft tabular-nums",
-              isRight && "-translate-x-full",
-            )}
-            style={{ left: isRight ? `${left}%` : `${left + width}%` }}
-          >
-            {took}
-          </span>
-        )}
+        {!isPoint && <Took text={durationText(until - span.start)} left={left} width={width} />}
       </span>
     </div>
+  );
+}
+
+/** How long a step took: behind its bar; before it where the right edge is near; on it where both edges are. */
+function Took({ text, left, width }: { readonly text: string; readonly left: number; readonly width: number }) {
+  const right = left + width;
+  const place = right <= 72 ? "behind" : left >= 28 ? "before" : "on";
+  return (
+    <span
+      className={classes(
+        "absolute top-1/2 -translate-y-1/2 whitespace-nowrap px-1.5 text-2xs text-ink-soft tabular-nums",
+        place === "before" && "-translate-x-full",
+        place === "on" && "rounded-sm bg-surface leading-4",
+      )}
+      style={
+        place === "on"
+          ? { right: `calc(${Math.max(0, 100 - right)}% + 6px)` }
+          : { left: `${place === "before" ? left : right}%` }
+      }
+    >
+      {text}
+    </span>
   );
 }

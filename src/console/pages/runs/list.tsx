@@ -147,7 +147,6 @@ export function Runs() {
     };
     return answer(svc.GET("/v1/workflows/executions", { params: { query } }));
   });
-  const isFiltered = names.some((name) => filters[name] !== undefined);
   return (
     <Page title="Runs">
       <FilterBar names={names}>
@@ -158,6 +157,7 @@ export function Runs() {
       <DataTable
         {...list}
         name="runs"
+        filters={names}
         columns={columns}
         idOf={({ id }) => id}
         linkOf={({ id }) => `/runs/${id}`}
@@ -171,17 +171,11 @@ export function Runs() {
         empty={
           <Empty
             icon={PlaySquare}
-            title={isFiltered ? "No run like this" : "No workflow has run yet"}
-            actions={!isFiltered && <ButtonLink to="/workflows">Start a workflow</ButtonLink>}
+            title="No workflow has run yet"
+            actions={<ButtonLink to="/workflows">Start a workflow</ButtonLink>}
           >
-            {isFiltered ? (
-              "Clear a filter to see more."
-            ) : (
-              <>
-                <p className="mt-0 mb-2">Each run of a workflow stands here, the newest first.</p>
-                <Cli args="workflows run release --input version=2.4" />
-              </>
-            )}
+            <p className="mt-0 mb-2">Each run of a workflow stands here, the newest first.</p>
+            <Cli args="workflows run release --input version=2.4" />
           </Empty>
         }
       />

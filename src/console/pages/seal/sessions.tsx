@@ -15,8 +15,9 @@ import { Bulk, type BulkWork } from "../../kit/dialogs/bulk.tsx";
 import { useList } from "../../kit/list.ts";
 import { Empty, Page } from "../../kit/page.tsx";
 import { type Column, DataTable } from "../../kit/table.tsx";
+import { Cli } from "../../kit/values/cli.tsx";
 import { Badge, Status } from "../../kit/values/status.tsx";
-import { Command, Copyable, inert } from "../../kit/values/text.tsx";
+import { Copyable, inert } from "../../kit/values/text.tsx";
 import { Ago } from "../../kit/values/time.tsx";
 import { contextLink } from "../contexts/words.ts";
 
@@ -145,6 +146,7 @@ export function Sessions() {
       </FilterBar>
       <DataTable
         name="seal-sessions"
+        filters={isAll || status === "active" ? ["execution"] : ["status", "execution"]}
         columns={columns}
         {...list}
         idOf={({ session_id: id }) => id}
@@ -162,11 +164,11 @@ export function Sessions() {
             : undefined
         }
         empty={
-          <Empty icon={Signature} title={isAll ? "No session yet" : `No session is ${status}`}>
+          <Empty icon={Signature} title={isAll ? "No session yet" : "No session is active"}>
             An agent's sandbox opens one when it begins; “Try it” on the page of a tool opens one for a moment, and so
             does a terminal:
             <span className="mt-2 block">
-              <Command text="npm run -s svc -- tools call svc.agent.list" />
+              <Cli args="tools call svc.agent.list" />
             </span>
           </Empty>
         }

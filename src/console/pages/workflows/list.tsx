@@ -44,14 +44,15 @@ const columns: readonly Column<Workflow>[] = [
 
 export function Workflows() {
   const can = useCan();
-  const [{ tag }] = useFilters();
-  const list = useList<Workflow>(["workflow", "list", tag], (cursor) =>
+  const [{ q, tag }] = useFilters();
+  const list = useList<Workflow>(["workflow", "list", q, tag], (cursor) =>
     answer(
       svc.GET("/v1/workflows", {
         params: {
           query: {
             visible: true,
             limit: 100,
+            ...(q === undefined ? {} : { q }),
             ...(tag === undefined ? {} : { tag }),
             ...(cursor === undefined ? {} : { cursor }),
           },
@@ -67,12 +68,14 @@ export function Workflows() {
   );
   return (
     <Page title="Workflows" actions={make}>
-      <FilterBar names={["tag"]}>
+      <FilterBar names={["q", "tag"]}>
+        <SearchFilter name="q" label="Name or description" />
         <SearchFilter name="tag" label="Tag" />
       </FilterBar>
       <DataTable
         {...list}
         name="workflows"
+        filters={["q", "tag"]}
         columns={columns}
         idOf={({ id }) => id}
         linkOf={({ name }) => `/workflows/${name}`}

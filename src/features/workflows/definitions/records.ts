@@ -55,6 +55,8 @@ export interface WorkflowFilter {
   readonly owners: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
   readonly tag: string | null;
+  /** A part of the name or the description. */
+  readonly text: string | null;
   readonly allVersions: boolean;
 }
 
@@ -187,6 +189,10 @@ export function workflowRecords(sql: Sql) {
       const conditions = [sql`w.tenant = any(${texts(filter.owners)}::text[])`];
       if (Object.keys(filter.labels).length > 0) {
         conditions.push(sql`w.labels @> ${JSON.stringify(filter.labels)}::text::jsonb`);
+      }
+      if (filter.text !== null) {
+        const part = `%${filter.text.replace(/[\\%_]/g, "\\$&")}%`;
+        conditions.push(sql`(w.name ilike ${part} or w.description ilike ${part})`);
       }
       if (filter.tag !== null) conditions.push(sql`${filter.tag} = any(w.tags)`);
       if (after !== null) {

@@ -72,6 +72,7 @@ export const WorkflowFilter = Type.Object({
   visible: Type.Optional(Type.Boolean({ description: "The tenant's own and the global ones" })),
   label: Type.Optional(Type.Array(Type.String({ maxLength: 1024 }), { maxItems: 16, description: "k=v" })),
   tag: Type.Optional(Type.String({ maxLength: 1024 })),
+  q: Type.Optional(Type.String({ maxLength: 256, description: "A part of the name or the description" })),
   all_versions: Type.Optional(Type.Boolean()),
   ...pagingQuery,
 });

@@ -41,6 +41,7 @@ export function createWorkflows(options: WorkflowsOptions) {
           owners: ownersOf(tenant, filter),
           labels: readLabels(filter.label),
           tag: filter.tag ?? null,
+          text: filter.q ?? null,
           allVersions: filter.all_versions ?? false,
         },
         page,

@@ -1,4 +1,5 @@
 /** Tokens that were made to let hosts in. */
+
 import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { KeyRound } from "lucide-react";
@@ -11,6 +12,7 @@ import { Confirm } from "../../../kit/dialogs/dialog.tsx";
 import { useList } from "../../../kit/list.ts";
 import { Empty } from "../../../kit/page.tsx";
 import { type Column, DataTable } from "../../../kit/table.tsx";
+import { Cli } from "../../../kit/values/cli.tsx";
 import { Status } from "../../../kit/values/status.tsx";
 import { inert } from "../../../kit/values/text.tsx";
 import { Ago } from "../../../kit/values/time.tsx";
@@ -89,12 +91,14 @@ export function Tokens() {
       </FilterBar>
       <DataTable
         name="enrolment-tokens"
+        filters={["status"]}
         columns={columns}
         {...list}
         idOf={({ id }) => id}
         empty={
           <Empty icon={KeyRound} title="No enrolment token" actions={<AddHost look="primary" />}>
-            A token lets one machine in, within minutes. On a command line: <code>svc edge token create</code>
+            <p className="mt-0 mb-2">A token lets one machine in, within minutes. From a terminal:</p>
+            <Cli args="edge token create" />
           </Empty>
         }
       />

@@ -1,4 +1,5 @@
 /** Groups: hosts that are chosen by what they are, and some by name. */
+
 import { Boxes, Plus } from "lucide-react";
 import { answer, type Schemas } from "../../../../programs/client/client.ts";
 import { svc } from "../../../app/session/api.ts";
@@ -7,6 +8,7 @@ import { ButtonLink } from "../../../kit/controls/button.tsx";
 import { useList } from "../../../kit/list.ts";
 import { Empty } from "../../../kit/page.tsx";
 import { type Column, DataTable } from "../../../kit/table.tsx";
+import { Cli } from "../../../kit/values/cli.tsx";
 import { inert } from "../../../kit/values/text.tsx";
 import { Ago } from "../../../kit/values/time.tsx";
 import { selectorWords } from "./selector.ts";
@@ -66,8 +68,11 @@ export function Groups() {
         linkOf={({ id }) => `/fleet/groups/${id}`}
         empty={
           <Empty icon={Boxes} title="No group yet" actions={add}>
-            A group names hosts by what they are, so that a run reaches those that fit when it starts. On a command
-            line: <code>svc edge group create</code>
+            <p className="mt-0 mb-2">
+              A group names hosts by what they are, so that a run reaches those that fit when it starts. From a
+              terminal:
+            </p>
+            <Cli args="edge group create web-servers --selector tags=web" />
           </Empty>
         }
       />

@@ -132,7 +132,6 @@ export function Hosts() {
     (cursor) => pageOf({ tag, label, status }, group === "" || ids === null ? null : new Set(ids), cursor),
     group === "" || ids !== null,
   );
-  const isFiltered = tag !== "" || label !== "" || status !== "" || group !== "";
   const accept = async (hosts: readonly Host[], accepting: boolean) => {
     const done = await Promise.allSettled(
       hosts.map(({ id }) =>
@@ -161,6 +160,7 @@ export function Hosts() {
       </FilterBar>
       <DataTable
         name="hosts"
+        filters={["tag", "label", "status", "group"]}
         columns={columns}
         {...list}
         error={list.error ?? members.error}
@@ -200,14 +200,10 @@ export function Hosts() {
             : undefined
         }
         empty={
-          isFiltered ? (
-            <Empty title="No host fits these filters" />
-          ) : (
-            <Empty icon={Server} title="No host yet" actions={can("aegis.edge.enroll") && <AddHost look="primary" />}>
-              A host is a machine with the svc daemon on it. It connects to the service by itself, from behind any
-              firewall, and runs only what its own policy allows.
-            </Empty>
-          )
+          <Empty icon={Server} title="No host yet" actions={can("aegis.edge.enroll") && <AddHost look="primary" />}>
+            A host is a machine with the svc daemon on it. It connects to the service by itself, from behind any
+            firewall, and runs only what its own policy allows.
+          </Empty>
         }
       />
     </div>

@@ -10,6 +10,7 @@ import { ChoiceFilter, FilterBar, useFilters } from "../../../kit/controls/filte
 import { useList } from "../../../kit/list.ts";
 import { Empty } from "../../../kit/page.tsx";
 import { type Column, DataTable } from "../../../kit/table.tsx";
+import { Cli } from "../../../kit/values/cli.tsx";
 import { wordsOf } from "../../../kit/values/status.tsx";
 import { inert } from "../../../kit/values/text.tsx";
 import { Ago, Duration } from "../../../kit/values/time.tsx";
@@ -113,6 +114,7 @@ export function FleetRuns() {
       </FilterBar>
       <DataTable
         name="fleet-runs"
+        filters={["tool", "status"]}
         columns={columns}
         {...list}
         idOf={({ id }) => id}
@@ -120,10 +122,13 @@ export function FleetRuns() {
         empty={
           <Empty
             icon={Terminal}
-            title={tool === "" && wanted === "" ? "Nothing was run yet" : "No run fits these filters"}
+            title="Nothing was run yet"
             actions={can("aegis.edge.fleet.manage") && <ButtonLink to="/fleet/run">Run a command</ButtonLink>}
           >
-            On a command line: <code>svc edge fleet run tags=web -- uptime</code>
+            <p className="mt-0 mb-2">
+              Commands run on many hosts at once, in waves that stop at a fault. From a terminal:
+            </p>
+            <Cli args="edge fleet run tags=web -- uptime" />
           </Empty>
         }
       />

@@ -71,7 +71,6 @@ function Deliveries({ dead }: { readonly dead: boolean }) {
       }),
     );
   });
-  const isFiltered = [source, status, channel, since, run].some((value) => value !== "");
   return (
     <div className="flex flex-col gap-3">
       <FilterBar names={filterNames}>
@@ -117,7 +116,8 @@ function Deliveries({ dead }: { readonly dead: boolean }) {
             ? (selected, clear) => <BulkActions selected={selected} clear={clear} onStart={setWork} />
             : undefined
         }
-        empty={<NothingHere dead={dead} isFiltered={isFiltered} />}
+        filters={filterNames}
+        empty={<NothingHere dead={dead} />}
       />
       {work !== null && (
         <BulkWork
@@ -133,14 +133,7 @@ function Deliveries({ dead }: { readonly dead: boolean }) {
   );
 }
 
-function NothingHere({ dead, isFiltered }: { readonly dead: boolean; readonly isFiltered: boolean }) {
-  if (isFiltered)
-    return (
-      <Empty title="Nothing fits these filters">
-        What came more than the kept days ago is gone, and what a source's filters pass over is counted at the source
-        only.
-      </Empty>
-    );
+function NothingHere({ dead }: { readonly dead: boolean }) {
   if (dead)
     return (
       <Empty icon={Webhook} title="No dead letters">

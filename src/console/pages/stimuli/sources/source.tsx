@@ -23,7 +23,6 @@ import { deliveryColumns } from "../deliveries/columns.tsx";
 import { presetHeaders, presetNames } from "../words.ts";
 import { changeOf, draftOf } from "./draft.ts";
 import { SourceSettings } from "./form.tsx";
-import { NewSource } from "./new-source.tsx";
 import { SecretPanel } from "./secret.tsx";
 import { Snippets, TestDelivery } from "./sender.tsx";
 
@@ -31,13 +30,10 @@ type Source = Schemas["Source"];
 
 export function SourcePage() {
   const { id = "" } = useParams({ strict: false }) as { readonly id?: string };
-  const isNew = id === "new";
   const { data, error, refetch } = useQuery({
     queryKey: ["source", "one", id],
     queryFn: () => answer(svc.GET("/v1/stimulus-routes/{id}", { params: { path: { id } } })),
-    enabled: !isNew,
   });
-  if (isNew) return <NewSource />;
   if (data === undefined)
     return (
       <Page title="Source">

@@ -9,8 +9,9 @@ import { TextLink } from "../../../kit/controls/link.tsx";
 import { useList } from "../../../kit/list.ts";
 import { Empty } from "../../../kit/page.tsx";
 import { type Column, DataTable } from "../../../kit/table.tsx";
+import { Cli } from "../../../kit/values/cli.tsx";
 import { Badge, Status } from "../../../kit/values/status.tsx";
-import { Command, Copyable, inert } from "../../../kit/values/text.tsx";
+import { Copyable, inert } from "../../../kit/values/text.tsx";
 import { Ago, durationText } from "../../../kit/values/time.tsx";
 import { type Invocation, renewMs } from "../words.ts";
 
@@ -125,28 +126,29 @@ export function CallTable({
     true,
     renewMs,
   );
-  const isFiltered = [outcome, decision, searches ? tool : undefined].some((one) => one !== undefined);
+  const names = searches ? ["tool", "outcome", "decision"] : ["outcome", "decision"];
   return (
     <div className="flex min-w-0 flex-col gap-3">
-      <FilterBar names={searches ? ["tool", "outcome", "decision"] : ["outcome", "decision"]}>
+      <FilterBar names={names}>
         {searches && <SearchFilter name="tool" label="Name of a tool" />}
         <ChoiceFilter name="outcome" label="Outcome" choices={outcomes} single />
         <ChoiceFilter name="decision" label="Policy" choices={decisions} single />
       </FilterBar>
       <DataTable
         name="tool-calls"
+        filters={names}
         columns={columns}
         {...list}
         idOf={({ id }) => id}
         linkOf={({ id }) => `/tools/calls/${id}`}
         empty={
-          <Empty icon={History} title={isFiltered ? "No call is like this" : "No calls yet"}>
+          <Empty icon={History} title="No calls yet">
             {session !== undefined
               ? "Nothing was called in this session."
               : "Each call of an agent, a signed session or an MCP client stands here. From a terminal:"}
             {session === undefined && (
               <span className="mt-2 block">
-                <Command text={`npm run -s svc -- tools call ${tool ?? "svc.agent.list"}`} />
+                <Cli args={`tools call ${tool ?? "svc.agent.list"}`} />
               </span>
             )}
           </Empty>

@@ -9,8 +9,9 @@ import { ButtonLink } from "../../../kit/controls/button.tsx";
 import { useList } from "../../../kit/list.ts";
 import { Empty } from "../../../kit/page.tsx";
 import { type Column, DataTable } from "../../../kit/table.tsx";
+import { Cli } from "../../../kit/values/cli.tsx";
 import { Badge } from "../../../kit/values/status.tsx";
-import { Command, Copyable, inert } from "../../../kit/values/text.tsx";
+import { Copyable, inert } from "../../../kit/values/text.tsx";
 import { Ago } from "../../../kit/values/time.tsx";
 import { faultOf, lastCheck, renewMs, type Server, serverLink, transportWords } from "../words.ts";
 import { ServerStatus } from "./server-status.tsx";
@@ -139,7 +140,7 @@ export function Servers() {
             A server of the Model Context Protocol brings tools that agents call as <code>server.tool</code>. The
             service's own tools are there already, under “All tools”. From a terminal:
             <span className="mt-2 block">
-              <Command text="npm run -s svc -- tools servers create tickets --endpoint https://tickets.example/mcp" />
+              <Cli args="tools servers create tickets --endpoint https://tickets.example/mcp" />
             </span>
           </Empty>
         }

@@ -11,8 +11,9 @@ import { TextLink } from "../../../kit/controls/link.tsx";
 import { useList } from "../../../kit/list.ts";
 import { Empty } from "../../../kit/page.tsx";
 import { type Column, DataTable } from "../../../kit/table.tsx";
+import { Cli } from "../../../kit/values/cli.tsx";
 import { Badge } from "../../../kit/values/status.tsx";
-import { Command, inert } from "../../../kit/values/text.tsx";
+import { inert } from "../../../kit/values/text.tsx";
 import { serverLink, type Tool, toolLink } from "../words.ts";
 import { Annotations } from "./annotations.tsx";
 
@@ -96,7 +97,6 @@ export function AllTools() {
     const query = { limit: 100, ...(cursor === undefined ? {} : { cursor }), ...given };
     return answer(svc.GET("/v1/seal/tools", { params: { query } }));
   });
-  const isFiltered = [q, source, context].some((one) => one !== undefined);
   return (
     <div className="flex min-w-0 flex-col gap-3">
       <FilterBar names={["q", "source", "context"]}>
@@ -113,23 +113,18 @@ export function AllTools() {
       </FilterBar>
       <DataTable
         name="tools"
+        filters={["q", "source", "context"]}
         columns={columns}
         {...list}
         idOf={({ name }) => name}
         linkOf={({ name }) => toolLink(name)}
         empty={
-          isFiltered ? (
-            <Empty icon={Wrench} title="No tool is like this">
-              A security context leaves out what it refuses by name.
-            </Empty>
-          ) : (
-            <Empty icon={Wrench} title="No tools">
-              A server brings some. From a terminal:
-              <span className="mt-2 block">
-                <Command text="npm run -s svc -- tools list" />
-              </span>
-            </Empty>
-          )
+          <Empty icon={Wrench} title="No tools">
+            A server brings some. From a terminal:
+            <span className="mt-2 block">
+              <Cli args="tools list" />
+            </span>
+          </Empty>
         }
       />
     </div>

@@ -13,6 +13,3 @@ export const toolQuery = (name: string) => ({
     return items.find((tool) => tool.name === name) ?? items.find(({ aliases }) => aliases.includes(name)) ?? null;
   },
 });
-
-/** The same call from a terminal. */
-export const commandOf = (name: string): string => `npm run -s svc -- tools call ${name}`;

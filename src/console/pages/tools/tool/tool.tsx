@@ -7,13 +7,14 @@ import { useFilters } from "../../../kit/controls/filters.tsx";
 import { TextLink } from "../../../kit/controls/link.tsx";
 import { Tabs } from "../../../kit/controls/tabs.tsx";
 import { Empty, Loading, Page, Panel, Trouble } from "../../../kit/page.tsx";
+import { Cli } from "../../../kit/values/cli.tsx";
 import { Badge } from "../../../kit/values/status.tsx";
-import { Command, Copyable, inert } from "../../../kit/values/text.tsx";
+import { Copyable, inert } from "../../../kit/values/text.tsx";
 import { CallTable } from "../calls/calls.tsx";
 import type { Tool } from "../words.ts";
 import { Source } from "./all-tools.tsx";
 import { Annotations } from "./annotations.tsx";
-import { commandOf, toolQuery } from "./query.ts";
+import { toolQuery } from "./query.ts";
 import { SchemaTable } from "./schema-table.tsx";
 import { TryOut } from "./try-out.tsx";
 
@@ -70,7 +71,7 @@ function Shown({ tool }: { readonly tool: Tool }) {
       ) : (
         <Panel title="From a terminal">
           <p className="m-0 mb-2 text-ink-soft">Calling tools needs the right agent:execute.</p>
-          <Command text={commandOf(name)} />
+          <Cli args={`tools call ${name}`} />
         </Panel>
       )}
     </div>

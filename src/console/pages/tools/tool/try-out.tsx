@@ -1,4 +1,5 @@
 /** A form made from a tool's schema; what it is filled with is sent as a signed call. */
+
 import { useQuery } from "@tanstack/react-query";
 import { Play, ShieldQuestion } from "lucide-react";
 import { useState } from "react";
@@ -11,9 +12,8 @@ import { Select } from "../../../kit/controls/field.tsx";
 import { Confirm } from "../../../kit/dialogs/dialog.tsx";
 import { Panel } from "../../../kit/page.tsx";
 import { isForm, SchemaForm, useSchemaValue } from "../../../kit/schema/schema-form.tsx";
-import { Command } from "../../../kit/values/text.tsx";
+import { Cli } from "../../../kit/values/cli.tsx";
 import { type Tool, takesNothing } from "../words.ts";
-import { commandOf } from "./query.ts";
 import { useSignedCall } from "./signed-call.ts";
 import { TrialResult } from "./trial-result.tsx";
 
@@ -136,7 +136,7 @@ export function TryOut({ tool }: { readonly tool: Tool }) {
               Browsers make keys only for pages that come by https or from this machine. From a terminal:
             </p>
           )}
-          {!signed.canSign && <Command text={commandOf(tool.name)} />}
+          {!signed.canSign && <Cli args={`tools call ${tool.name}`} />}
         </div>
       </Panel>
       {signed.trial !== null && <TrialResult trial={signed.trial} onOver={signed.end} />}
