@@ -215,7 +215,7 @@ describe.skipIf(chromiumPath === null)("in Chromium", () => {
       "rejected",
     ]);
     await dialog.getByRole("button", { name: "Close" }).last().click();
-    await page.getByText("Nothing like this waits for a decision").waitFor();
+    await page.getByText("Nothing matches the filters").waitFor();
     expect(complaints).toEqual([]);
     await context.close();
   });
@@ -236,7 +236,7 @@ describe.skipIf(chromiumPath === null)("in Chromium", () => {
     await page.getByText(`…${id.slice(-4)}`).waitFor();
     // A quarter of an hour in which nothing was.
     await go(page, "/runs?after=2020-01-01T00:00:00.000Z&before=2020-01-01T00:15:00.000Z");
-    await page.getByText("No run like this").waitFor();
+    await page.getByText("Nothing matches the filters").waitFor();
     expect(complaints).toEqual([]);
     await context.close();
   });

@@ -227,7 +227,7 @@ describe.skipIf(chromiumPath === null)("in Chromium", () => {
     expect(faults).toEqual([]);
   });
 
-  test("forms by their addresses, for a caller who may only read: what is lacking, and no form", async () => {
+  test("forms by their addresses, for a reader: what is lacking, and no form", async () => {
     const { page, context, complaints } = await signedIn("readonly");
     const forms = (await declaredPages()).flatMap(({ path, form }) => (form === undefined ? [] : [{ path, ...form }]));
     // What makes a record and has an address of its own.

@@ -50,7 +50,7 @@ async function passTheIssuer(page: Page): Promise<void> {
 }
 
 describe.skipIf(chromiumPath === null)("the console", () => {
-  test("signs in at a provider without a cookie, filters kept; revoked, leads to sign-in and back", async () => {
+  test("signs in at a provider without a cookie; revoked, leads to sign-in and back", async () => {
     const { context, page, complaints } = await openWindow(browser);
     await page.goto(`${url}/console/secrets?prefix=pay`);
     await page.getByRole("button", { name: "Sign in with your organization" }).click();

@@ -71,7 +71,7 @@ test("one connection serves the tabs of one person, and another person has anoth
   for (const tab of [first, second, other]) tab.send({ type: "leave" });
 });
 
-test("a tab in which another person signed in lends its token to no stream of the first", async () => {
+test("a tab of another person lends its token to no stream of the first", async () => {
   const shares = openShares();
   opened.length = 0;
   const [changed, second] = [openTab(shares, "ann"), openTab(shares, "ann")];
