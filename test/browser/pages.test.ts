@@ -1,14 +1,15 @@
 /** Every page of the console on one filled node: readable by all, at every size, in both themes, and by the keyboard alone. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import type { PageEntry } from "../../src/console/app/page-entry.ts";
 import { createClient } from "../../src/programs/client/client.ts";
 import { callSigned, openSession } from "../../src/programs/client/seal.ts";
 import { chromiumPath, launchBrowser, openWindow, signIn } from "../harness/browser.ts";
+import { axe, axeFaults, frameFaults, namelessControls, tooWide } from "../harness/console/faults.ts";
 import { type Call, type Filled, fillTenant } from "../harness/console/fill.ts";
 import { longWorkflowName } from "../harness/console/manifests.ts";
+import { letter, type Signed, type Visit, visits } from "../harness/console/visits.ts";
 import { type NodeProcess, startNodeProcess } from "../harness/node/node-process.ts";
 import { freePorts } from "../harness/redis/server.ts";
 import { freshStores, type TestStores } from "../harness/stores.ts";
@@ -16,109 +17,11 @@ import { freshStores, type TestStores } from "../harness/stores.ts";
 setDefaultTimeout(120_000);
 
 const root = join(import.meta.dir, "../..");
-const axe = readFileSync(join(root, "node_modules/axe-core/axe.min.js"), "utf8");
 
 interface Look {
   readonly colorScheme: "light" | "dark";
   readonly viewport: { readonly width: number; readonly height: number };
 }
-
-/** One address of a page, and the heading that it has then. */
-type Visit = readonly [path: string, heading: string];
-
-/** A session of signed calls, and one call. */
-interface Signed {
-  readonly session: string;
-  readonly call: string;
-}
-
-/** Which addresses stand for each path of the router. A page that is not here makes the first test fail. */
-const visits: Readonly<Record<string, (filled: Filled & Signed) => readonly Visit[]>> = {
-  "/": () => [["/", "Home"]],
-  "/agents": () => [["/agents", "Agents"]],
-  "/agents/new": () => [["/agents/new", "New agent"]],
-  "/agents/$id": ({ agent }) => [
-    [`/agents/${agent}`, "releaser"],
-    [`/agents/${agent}?tab=versions`, "releaser"],
-    [`/agents/${agent}?tab=run`, "releaser"],
-  ],
-  "/executions": () => [["/executions", "Executions"]],
-  "/executions/$id": ({ execution }) => [
-    [`/executions/${execution.completed}`, "summarizer"],
-    [`/executions/${execution.failed}`, "checker"],
-    [`/executions/${execution.failed}?tab=conversation`, "checker"],
-    [`/executions/${execution.running}`, "watcher-of-the-queue-of-tickets-in-europe"],
-    [`/executions/${execution.waiting}`, "releaser"],
-  ],
-  "/workflows": () => [["/workflows", "Workflows"]],
-  "/workflows/new": () => [["/workflows/new", "New workflow"]],
-  "/workflows/$ref": ({ workflow }) => [[`/workflows/${workflow}`, longWorkflowName]],
-  "/runs": () => [["/runs", "Runs"]],
-  "/runs/$id": ({ run }) => [
-    [`/runs/${run.failed}`, "nightly-import"],
-    [`/runs/${run.waiting}`, longWorkflowName],
-    [`/runs/${run.timer}`, "order-saga"],
-    [`/runs/${run.mapped}`, "triage-map"],
-  ],
-  "/approvals": () => [["/approvals", "Approvals"]],
-  "/approvals/$id": ({ approval }) => [[`/approvals/${approval}`, "Approvals"]],
-  "/stimuli": () => [["/stimuli", "Stimuli"]],
-  "/stimuli/$id": ({ stimulus }) => [[`/stimuli/${stimulus}`, "Stimulus of orders"]],
-  "/sources": () => [["/sources", "Sources"]],
-  "/sources/new": () => [["/sources/new", "New source"]],
-  "/sources/$id": ({ source }) => [[`/sources/${source}`, "orders"]],
-  "/tools": () => [
-    ["/tools", "Tools"],
-    ["/tools?tab=all", "Tools"],
-    ["/tools?tab=calls", "Tools"],
-  ],
-  "/tools/new-server": () => [["/tools/new-server", "Add a server of tools"]],
-  "/tools/servers/$name": () => [["/tools/servers/crm", "crm"]],
-  "/tools/$name": () => [["/tools/svc.agent.get", "svc.agent.get"]],
-  "/tools/calls/$id": ({ call }) => [[`/tools/calls/${call}`, "svc.agent.list"]],
-  "/security-contexts": () => [["/security-contexts", "Security contexts"]],
-  "/security-contexts/-/new": () => [["/security-contexts/-/new", "New security context"]],
-  "/security-contexts/$name": () => [
-    ["/security-contexts/careful", "careful"],
-    ["/security-contexts/careful?tab=try", "careful"],
-    ["/security-contexts/careful?tab=edit", "careful"],
-  ],
-  "/seal-sessions": () => [["/seal-sessions", "SEAL sessions"]],
-  "/seal-sessions/$id": ({ session }) => [[`/seal-sessions/${session}`, `Session …${session.slice(-12)}`]],
-  "/fleet": () => [
-    ["/fleet", "Fleet"],
-    ["/fleet?tab=runs", "Fleet"],
-  ],
-  "/fleet/hosts/$id": ({ host }) => [[`/fleet/hosts/${host}`, "web-eu-000"]],
-  "/fleet/groups/$id": ({ group }) => [[`/fleet/groups/${group}`, "web servers"]],
-  "/fleet/run": () => [["/fleet/run", "Run a command on hosts"]],
-  "/fleet/runs/$id": ({ fleetRun }) => [[`/fleet/runs/${fleetRun}`, "cmd.run on 2 hosts"]],
-  "/volumes": () => [["/volumes", "Volumes"]],
-  "/volumes/$id": ({ volume }) => [[`/volumes/${volume}`, "reports"]],
-  "/secrets": () => [["/secrets", "Secrets"]],
-  "/credentials": () => [["/credentials", "Credentials"]],
-  "/credentials/$id": ({ credential }) => [[`/credentials/${credential}`, "sales"]],
-  "/api-keys": () => [["/api-keys", "API keys"]],
-  "/team": () => [["/team", "Team"]],
-  "/invitations": () => [["/invitations", "Invitation"]],
-  "/billing": () => [["/billing", "Billing"]],
-  "/limits": () => [
-    ["/limits", "Limits and usage"],
-    ["/limits?tab=usage", "Limits and usage"],
-  ],
-  "/audit": () => [["/audit", "Audit log"]],
-  "/admin/tenants": () => [["/admin/tenants", "Tenants"]],
-  "/admin/tenants/$slug": () => [["/admin/tenants/svc-system", "svc-system"]],
-  "/admin/nodes": () => [["/admin/nodes", "Nodes"]],
-  "/admin/dead-letters": () => [["/admin/dead-letters", "Dead letters"]],
-  "/admin/dead-letters/$id": () => [[`/admin/dead-letters/${letter}`, "execution: unheard_of"]],
-  "/admin/doctor": () => [["/admin/doctor", "Doctor"]],
-  "/admin/incidents": () => [["/admin/incidents", "Incidents"]],
-  "/admin/models": () => [["/admin/models", "Models"]],
-  "/admin/limits": () => [["/admin/limits", "Overrides of limits"]],
-};
-
-const letter = crypto.randomUUID();
 
 /** Every page of every `pages.ts` that there is. */
 async function declaredPages(): Promise<readonly PageEntry[]> {
@@ -402,71 +305,3 @@ describe.skipIf(chromiumPath === null)("in Chromium", () => {
     await context.close();
   });
 });
-
-/** What axe finds serious or critical. @param only these rules; all when absent */
-function axeFaults(page: Page, within: "document" | "main", only?: readonly string[]): Promise<string[]> {
-  return page.evaluate(`(async () => {
-    const { violations } = await axe.run(${within === "main" ? '"main"' : "document"}, {
-      resultTypes: ["violations"],
-      preload: false,
-      ...(${JSON.stringify(only ?? null)} === null ? {} : { runOnly: ${JSON.stringify(only ?? [])} }),
-    });
-    return violations
-      .filter(({ impact }) => impact === "serious" || impact === "critical")
-      .flatMap(({ id, nodes }) => nodes.slice(0, 2).map(({ html }) => id + ": " + html.slice(0, 200)));
-  })()`);
-}
-
-// What follows runs in the page: nothing outside of each function is known there.
-
-function frameFaults(heading: string): string[] {
-  const faults: string[] = [];
-  const headings = document.querySelectorAll("h1").length;
-  if (headings !== 1) faults.push(`${headings} h1`);
-  if (document.title.replace(/^\(\d+\+?\) /, "") !== `${heading} · svc`) faults.push(`title ${document.title}`);
-  return faults;
-}
-
-/** Controls that Tab reaches and that nothing names: no text, no label, no title. */
-function namelessControls(): string[] {
-  const reached = document.querySelectorAll<HTMLElement>(
-    "a[href], button, input, select, textarea, [role=button], [role=checkbox], [role=tab], [role=combobox], [role=grid], [role=listbox]",
-  );
-  const textOf = (ids: string | null) =>
-    (ids ?? "")
-      .split(" ")
-      .map((id) => (id === "" ? "" : (document.getElementById(id)?.textContent ?? "")))
-      .join("");
-  return [...reached]
-    .filter((one) => one.tabIndex >= 0 && one.checkVisibility({ visibilityProperty: true }))
-    .filter((one) => one.getAttribute("aria-hidden") !== "true" && !one.matches(":disabled"))
-    .filter((one) => {
-      const labels = one instanceof HTMLInputElement || one instanceof HTMLTextAreaElement ? one.labels : null;
-      const names = [
-        one.textContent,
-        one.getAttribute("aria-label"),
-        textOf(one.getAttribute("aria-labelledby")),
-        ...[...(labels ?? [])].map((label) => label.textContent),
-        one.closest("label")?.textContent,
-        one.title,
-      ];
-      return names.every((name) => (name ?? "").trim() === "");
-    })
-    .map((one) => `nameless ${one.outerHTML.slice(0, 160)}`);
-}
-
-/** A page that scrolls sideways, or a control of it that stands outside of the window and cannot be scrolled to. */
-function tooWide(): string[] {
-  const over = document.documentElement.scrollWidth - innerWidth;
-  if (over > 0) return [`${over} px too wide`];
-  return [...document.querySelectorAll<HTMLElement>("main :is(button, a[href], input, textarea)")]
-    .filter((one) => {
-      const { right, left, width } = one.getBoundingClientRect();
-      if (width === 0 || (right <= innerWidth + 1 && left >= -1)) return false;
-      // What lies in a box that scrolls by itself can be brought into view.
-      for (let box = one.parentElement; box !== null; box = box.parentElement)
-        if (/auto|scroll/.test(getComputedStyle(box).overflowX) || box.classList.contains("react-flow")) return false;
-      return one.checkVisibility({ visibilityProperty: true });
-    })
-    .map((one) => `cut off: ${one.outerHTML.slice(0, 160)}`);
-}
