@@ -64,3 +64,19 @@ test("an answer outlasts the idle timeout on both ways; then idle connections cl
   await until(() => answers[0]?.closed ?? false, { timeoutMs: 30_000, what: "the idle TCP connection to be let go" });
   await listener.stop(1_000);
 }, 60_000);
+
+test("another program cannot listen at the same port beside it", async () => {
+  const app = createApp({
+    routes: [],
+    authenticator: null,
+    logger: createLogger("silent"),
+    metrics: null,
+    corsOrigins: [],
+  });
+  const listener = listenInternally(app, { hostname: "127.0.0.1", port: 0, socket: null, tokens: nobody });
+  // Only a socket that shares the port as well would be let in beside one that shares it.
+  const beside = () =>
+    Bun.serve({ hostname: "127.0.0.1", port: listener.port, reusePort: true, fetch: () => new Response() });
+  expect(beside).toThrow("in use");
+  await listener.stop(0);
+});
