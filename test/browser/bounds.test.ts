@@ -73,6 +73,12 @@ describe.skipIf(chromiumPath === null)("in Chromium", () => {
     expect(scripts.filter((name) => /\/(?:editor|merge|canvas|form)-/.test(name))).toEqual([]);
   });
 
+  // Before the others fill the list: an execution that waits for a slot has no event to show.
+  test.if(isQuiet)("an event is on the screen within 150 ms, at 50 events a second", async () => {
+    const ms = await best(150, async () => percentile(await timelineLatency(browser, feed, 40), 0.99));
+    expect(ms).toBeLessThanOrEqual(150 * slack);
+  });
+
   // In time of the page's own thread: another program may hold a frame up.
   test("500 executions scroll without a frame over 50 ms", async () => {
     await feed.executions(listed);
@@ -101,11 +107,6 @@ describe.skipIf(chromiumPath === null)("in Chromium", () => {
   test.if(isQuiet)("the first page can be used within 1 s, with a cold cache", async () => {
     const ms = await best(1_000, async () => (await firstLoad(browser, `${service.url}/console/`, homeIsUsable)).ms);
     expect(ms).toBeLessThanOrEqual(1_000 * slack);
-  });
-
-  test.if(isQuiet)("an event is on the screen within 150 ms, at 50 events a second", async () => {
-    const ms = await best(150, async () => percentile(await timelineLatency(browser, feed, 40), 0.99));
-    expect(ms).toBeLessThanOrEqual(150 * slack);
   });
 
   test.if(isQuiet)("the compiled command line says what it can within 150 ms", async () => {
